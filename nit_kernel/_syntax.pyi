@@ -60,7 +60,7 @@ class Diagnostic:
     def __eq__(self, other: object, /) -> bool: ...
 
 @final
-class Literal_:
+class LiteralValue:
     """A number or boolean literal with its source text; only in raw values (see `Script`)."""
 
     @property
@@ -221,7 +221,7 @@ class Script:
             names: The parameter that each argument goes to, in the order of the text.
             values: What each of the step's `reads` is now.
             host: Serves paths, f-strings and limits.
-            raw: Whether number and boolean literals come as `Literal_`, wherever they stand.
+            raw: Whether number and boolean literals come as `LiteralValue`, wherever they stand.
         """
     def value(self, step: int, values: Sequence[object], host: Host, /) -> object:
         """Build the value of a `VALUE` step."""
