@@ -41,7 +41,9 @@ def print_cells(notebook: nbformat.NotebookNode) -> None:
 
 def main() -> int:
     """Run it; returns the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("notebook", type=Path)
     parser.add_argument("--kernel", default="nit", help="kernel name (default: nit)")
     parser.add_argument("--save", type=Path, help="write the executed notebook here")
