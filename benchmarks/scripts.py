@@ -33,8 +33,8 @@ NAMES = (
     "target",
 )
 WORDS = tuple(
-    "the report lists open windows and files that changed since monday because a meeting asked about "
-    "budget deadlines notes screens summaries owners totals drafts".split()
+    "the report lists open windows and files that changed since monday because a meeting asked "
+    "about budget deadlines notes screens summaries owners totals drafts".split()
 )
 HAN = "正在分析屏幕内容请稍候系统已经完成任务结果如下用户需要查看最近的文件和日程安排"
 
