@@ -1,1 +1,2 @@
 //! NIT syntax.
+pub mod stream_filter;
