@@ -1,0 +1,505 @@
+"""Real model servers, by the `openai` package (major version 3), which only this file imports.
+
+```
+Provider.stream(request) ─> wire.chat_body / responses_body ─> openai ─> chunks.* ─> StreamItem
+```
+
+Chat Completions and Responses, any base URL. The package retries a request with back-off before
+its stream begins; a stream that breaks raises, and the conversation decides what to do. Errors come
+out as `ModelError`, made outside the `except` block: the package's own exceptions hold the
+server's text, which may hold the key, and a chained exception would show it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import ipaddress
+import json
+import os
+import re
+import ssl
+import weakref
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, cast
+from urllib.parse import urlsplit
+
+from nit_kernel.errors import ModelError
+from nit_kernel.model import failures
+from nit_kernel.model.chunks import ChatReader, ResponsesReader, ServerSaidError
+from nit_kernel.model.client import ModelFacts, Notify, StreamItem
+from nit_kernel.model.wire import chat_body, responses_body
+
+if TYPE_CHECKING:
+    from nit_kernel.language.schema import JsonObject
+    from nit_kernel.model.messages import Request
+
+Api = Literal["chat", "responses"]
+
+OPENAI_ADDRESS = "https://api.openai.com/v1"
+_NO_KEY = "no-key-set"
+_CONNECT_SECONDS = 10.0
+_PROBE_SECONDS = 5.0
+_LONGEST_WAIT_SECONDS = 120.0
+_RETRIED = frozenset({408, 409, 429})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Where a model is and how to speak to it.
+
+    Attributes:
+        base_url: The server's address; `None`: `OPENAI_BASE_URL`, else OpenAI's own.
+        api_key: `None`: `OPENAI_API_KEY`; a local server needs none.
+        model: `None`: `NIT_MODEL`, else the only model that the server offers.
+        api: Which of OpenAI's two APIs to speak.
+        stream: Whether to ask for a stream; some servers cannot.
+        timeout_s: Longest silence of the server, in seconds.
+        max_retries: How often a request is tried again before its stream begins.
+        headers: Further headers.
+    """
+
+    base_url: str | None = None
+    api_key: str | None = None
+    model: str | None = None
+    api: Api = "chat"
+    stream: bool = True
+    timeout_s: float = 300.0
+    max_retries: int = 2
+    headers: Mapping[str, str] | None = None
+
+    def filled_in(self) -> Endpoint:
+        """Return a copy with what the environment says where nothing was given."""
+        key = self.api_key if self.api_key is not None else os.environ.get("OPENAI_API_KEY", "")
+        url = self.base_url or os.environ.get("OPENAI_BASE_URL", "")
+        model = self.model or os.environ.get("NIT_MODEL", "")
+        return replace(
+            self,
+            api_key="".join(key.split()) or None,
+            base_url=url.strip().rstrip("/") or None,
+            model=model.strip() or None,
+        )
+
+
+class Provider:
+    """A model behind an OpenAI-compatible server.
+
+    Args:
+        endpoint: Where it is; what is left out comes from the environment.
+        client: A ready `openai.AsyncOpenAI` (or `OpenAI`, whose settings are taken over) in place
+            of one of our own.
+    """
+
+    def __init__(self, endpoint: Endpoint | None = None, *, client: Any = None) -> None:
+        self._endpoint = (endpoint or Endpoint()).filled_in()
+        self._given = client
+        self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = (
+            weakref.WeakKeyDictionary()
+        )
+        self._facts: ModelFacts | None = None
+        self._usage_is_asked = True
+        self._length_name: str | None = None
+
+    @property
+    def address(self) -> str:
+        """The base URL, for messages; never holds user or password."""
+        url = str(self._given.base_url) if self._given is not None else self._endpoint.base_url
+        parts = urlsplit(url or OPENAI_ADDRESS)
+        host = parts.netloc.rpartition("@")[2]
+        return f"{parts.scheme}://{host}{parts.path}".rstrip("/")
+
+    async def facts(self) -> ModelFacts:
+        """Return what is known of the model and its server, asking the server at most once."""
+        if self._facts is None:
+            endpoint = self._endpoint
+            if self._given is None and endpoint.base_url is None and endpoint.api_key is None:
+                raise failures.nothing_set()
+            self._facts = await self._find_out()
+        return self._facts
+
+    async def stream(
+        self, request: Request, *, notify: Notify = lambda _: None
+    ) -> AsyncGenerator[StreamItem]:
+        """Send a request and yield its reply's items.
+
+        Raises:
+            ModelError: With a code of `docs/diagnostics.d/model.md` and what to set.
+        """
+        if not request.model:
+            request = replace(request, model=(await self.facts()).model)
+        failure: ModelError | None = None
+        try:
+            async with contextlib.aclosing(self._items(request, notify)) as items:
+                async for item in items:
+                    yield item
+        except ModelError:
+            raise
+        except Exception as error:  # noqa: BLE001  the wall of the provider call
+            failure = self._explained(error, request.model)
+        if failure is not None:
+            raise failure
+
+    async def aclose(self) -> None:
+        """Close the connections that this loop opened."""
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.close()
+
+    # Sending
+
+    async def _items(self, request: Request, notify: Notify) -> AsyncGenerator[StreamItem]:
+        async with contextlib.AsyncExitStack() as stack:
+            answer = await self._send(request, notify)
+            reader = ChatReader() if self._endpoint.api == "chat" else ResponsesReader()
+            if not self._endpoint.stream:
+                for item in reader.whole(_plain(answer)):
+                    yield item
+                return
+            stack.push_async_callback(answer.close)
+            try:
+                async for chunk in cast("AsyncIterator[Any]", answer):
+                    for item in reader.read(_plain(chunk)):
+                        yield item
+            except Exception as error:
+                if not isinstance(error, _broken_errors()):
+                    raise
+                if not reader.has_ended:
+                    raise _BrokeOffError(_reason(error)) from None
+            if not reader.begun:
+                raise ServerSaidError("the reply was empty", code="empty")
+            for item in reader.end():
+                yield item
+
+    async def _send(self, request: Request, notify: Notify) -> Any:
+        """Send the request, and again without what this server turns out not to know."""
+        while True:
+            body = self._body(request)
+            try:
+                return await self._post(body, notify)
+            except Exception as error:
+                if getattr(error, "status_code", None) not in (400, 422):
+                    raise
+                if not self._learn(str(error), body):
+                    raise
+
+    def _body(self, request: Request) -> JsonObject:
+        if self._endpoint.api == "responses":
+            return responses_body(request)
+        body = chat_body(request)
+        if self._endpoint.stream and self._usage_is_asked:
+            body["stream_options"] = {"include_usage": True}
+        if self._length_name is not None:
+            for name in ("max_tokens", "max_completion_tokens"):
+                if name in body and name != self._length_name:
+                    body[self._length_name] = body.pop(name)
+        return body
+
+    def _learn(self, said: str, body: JsonObject) -> bool:
+        """Return whether a refusal names something that we can do without, and note it."""
+        if "stream_options" in body and re.search("stream_options|include_usage", said):
+            self._usage_is_asked = False
+            return True
+        for name, other in (
+            ("max_tokens", "max_completion_tokens"),
+            ("max_completion_tokens", "max_tokens"),
+        ):
+            if name in body and name in said and self._length_name is None:
+                self._length_name = other
+                return True
+        return False
+
+    async def _post(self, body: JsonObject, notify: Notify) -> Any:
+        client = self._client()
+        watch = _Watch(notify, self.address, client.max_retries)
+        token = _WATCH.set(watch)
+        rest = {key: value for key, value in body.items() if key != "model"}
+        try:
+            # The body goes through `extra_body`: the package sends it as it is and does not
+            # reshape fields that it does not know.
+            if self._endpoint.api == "responses":
+                return await client.responses.create(
+                    model=body["model"], stream=self._endpoint.stream, extra_body=rest
+                )
+            return await client.chat.completions.create(
+                model=body["model"], messages=[], stream=self._endpoint.stream, extra_body=rest
+            )
+        finally:
+            _WATCH.reset(token)
+
+    # The client
+
+    def _client(self) -> Any:
+        loop = asyncio.get_running_loop()
+        client = self._clients.get(loop)
+        if client is None:
+            client = self._clients[loop] = self._make_client()
+        return client
+
+    def _make_client(self) -> Any:
+        openai = _openai()
+        if isinstance(self._given, openai.AsyncOpenAI):
+            return self._given
+        endpoint = self._endpoint
+        key, url = endpoint.api_key, endpoint.base_url or OPENAI_ADDRESS
+        timeout = openai.Timeout(endpoint.timeout_s, connect=_CONNECT_SECONDS)
+        headers, retries = endpoint.headers, endpoint.max_retries
+        if self._given is not None:
+            key, url = self._given.api_key, str(self._given.base_url)
+            timeout, retries = self._given.timeout, self._given.max_retries
+        if key is not None and not (key.isascii() and key.isprintable()):
+            raise failures.odd_key(self.address)
+        transport = openai.DefaultAsyncHttpx2Client(
+            timeout=timeout,
+            event_hooks={"request": [_on_request], "response": [_on_response]},
+            # A proxy for the wide world is no way to this machine.
+            trust_env=not _is_loopback(url),
+        )
+        return openai.AsyncOpenAI(
+            api_key=key or _NO_KEY,
+            base_url=url,
+            timeout=timeout,
+            max_retries=retries,
+            default_headers=headers,
+            http_client=transport,
+        )
+
+    async def _find_out(self) -> ModelFacts:
+        address = self.address
+        facts = ModelFacts(
+            model=self._endpoint.model or "",
+            address=address,
+            is_local=_is_local(address),
+            takes_stop=self._endpoint.api == "chat",
+        )
+        if address == OPENAI_ADDRESS:
+            if not facts.model:
+                raise failures.no_model(address)
+            return facts
+        models: list[Any] = []
+        problem: ModelError | None = None
+        try:
+            quick = self._client().with_options(timeout=_PROBE_SECONDS, max_retries=0)
+            page = await quick.models.list()
+            models = [_plain(each) for each in cast("list[Any]", page.data or [])]
+        except ModelError:
+            raise
+        except Exception as error:  # noqa: BLE001  a server need not list its models
+            problem = self._explained(error, facts.model)
+        owner = str(models[0].get("owned_by", "")) if models else ""
+        names = [str(each.get("id", "")) for each in models]
+        server = {"llamacpp": "llama.cpp"}.get(owner, owner)
+        if not facts.model:
+            if len(names) != 1:
+                connection = problem is not None and problem.code in ("NIT652", "NIT653", "NIT654")
+                raise problem if connection and problem else failures.no_model(address, names)
+            facts = replace(facts, model=names[0])
+        grammar: Literal["gbnf", "lark"] | None = None
+        if self._endpoint.api == "chat":
+            if server == "llama.cpp":
+                grammar = "gbnf"
+            elif server == "vllm":
+                grammar = "lark"
+        return replace(facts, server=server, grammar=grammar)
+
+    # Errors
+
+    def _explained(self, error: Exception, model: str) -> ModelError:
+        """Make the `ModelError` that says in one line what happened and what to set."""
+        address = self.address
+        key = self._endpoint.api_key
+        if self._given is not None:
+            key = self._given.api_key
+        keys = [each for each in (key, os.environ.get("OPENAI_API_KEY")) if each]
+        if isinstance(error, _BrokeOffError):
+            return failures.broken(address, failures.redact(str(error), keys))
+        if isinstance(error, ServerSaidError):
+            said = failures.redact(str(error), keys)
+            return _of_code(address, model, error.code, said)
+        openai = _openai()
+        said = failures.redact(_said(error), keys)
+        if isinstance(error, openai.APITimeoutError):
+            return failures.timed_out(address, self._endpoint.timeout_s)
+        if isinstance(error, openai.APIConnectionError):
+            return failures.unreachable(address, _reason(error))
+        status = getattr(error, "status_code", None)
+        if isinstance(status, int):
+            return self._of_status(error, status, model, key, said)
+        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+            return failures.wrong_address(address, "its answer is not JSON")
+        if isinstance(error, openai.APIError):
+            return _of_code(address, model, _code_of(error), said)
+        return failures.server_failed(address, None, f"{type(error).__name__}: {said}")
+
+    def _of_status(
+        self, error: Exception, status: int, model: str, key: str | None, said: str
+    ) -> ModelError:
+        address = self.address
+        code = _code_of(error)
+        if status in (401, 403):
+            return failures.unauthorised(address, model, key, said)
+        if status == 404:
+            if code == "model_not_found" or "model" in said.lower():
+                return failures.unknown_model(address, model, said)
+            return failures.wrong_address(address, said)
+        if status == 405:
+            return failures.wrong_address(address, said)
+        if status == 429:
+            response: Any = getattr(error, "response", None)
+            wait = response.headers.get("retry-after") if response is not None else None
+            return failures.rate_limited(address, wait, said)
+        if status >= 500:
+            return failures.server_failed(address, status, said)
+        if _is_too_long(code, said):
+            return failures.too_long(address, model, said)
+        return failures.refused(address, model, status, said)
+
+
+class _BrokeOffError(Exception):
+    """The connection ended in the middle of a reply."""
+
+
+class _Watch:
+    """What one request's retries have to tell the person."""
+
+    def __init__(self, notify: Notify, address: str, max_retries: int) -> None:
+        self.notify = notify
+        self.address = address
+        self.max_retries = max_retries
+        self.told_attempt = 0
+
+
+_WATCH: contextvars.ContextVar[_Watch | None] = contextvars.ContextVar("nit_watch", default=None)
+
+
+async def _on_request(request: Any) -> None:
+    watch = _WATCH.get()
+    attempt = int(request.headers.get("x-stainless-retry-count") or 0)
+    if watch is not None and attempt > watch.told_attempt:
+        watch.told_attempt = attempt
+        total = watch.max_retries + 1
+        watch.notify(f"no answer from {watch.address}; trying again ({attempt + 1} of {total})")
+
+
+async def _on_response(response: Any) -> None:
+    watch = _WATCH.get()
+    if watch is None or response.status_code < 400:
+        return
+    headers = response.headers
+    attempt = int(response.request.headers.get("x-stainless-retry-count") or 0)
+    asked = headers.get("x-should-retry")
+    retried = response.status_code in _RETRIED or response.status_code >= 500
+    if asked in ("true", "false"):
+        retried = asked == "true"
+    wait = _seconds(headers.get("retry-after"))
+    if not retried or attempt >= watch.max_retries or (wait or 0) > _LONGEST_WAIT_SECONDS:
+        return
+    watch.told_attempt = attempt + 1
+    what = "limits the rate" if response.status_code == 429 else "failed"
+    pause = f" in {wait:g} s" if wait else ""
+    watch.notify(
+        f"{watch.address} {what} (HTTP {response.status_code}); trying again{pause} "
+        f"({attempt + 2} of {watch.max_retries + 1})"
+    )
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return None
+
+
+def _openai() -> Any:
+    """Import the client library when it is first needed."""
+    try:
+        import openai  # noqa: PLC0415  heavy: half a second
+    except ImportError:
+        raise failures.no_openai("none") from None
+    if openai.VERSION.partition(".")[0] != "3":
+        raise failures.no_openai(openai.VERSION)
+    return openai
+
+
+def is_openai_client(value: object) -> bool:
+    """Return whether the value is a client of the `openai` package, without importing it."""
+    return any(cls.__module__.partition(".")[0] == "openai" for cls in type(value).__mro__)
+
+
+def _broken_errors() -> tuple[type[Exception], ...]:
+    return (_openai().APIConnectionError, ConnectionError, ssl.SSLError)
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else value.to_dict(warnings=False)  # pyright: ignore[reportUnknownVariableType]
+
+
+def _reason(error: BaseException) -> str:
+    """Say why a connection failed, from the deepest cause, in words."""
+    cause: BaseException = error
+    while (deeper := cause.__cause__ or cause.__context__) is not None:
+        cause = deeper
+    if isinstance(cause, ConnectionRefusedError) or "refused" in str(cause).lower():
+        return "connection refused"
+    if "Name or service not known" in str(cause) or "getaddrinfo" in str(cause):
+        return "no such host"
+    if cause is error:
+        return "the connection failed"
+    text = str(cause) or type(cause).__name__
+    return failures.redact(text)[:120]
+
+
+def _said(error: Exception) -> str:
+    """The server's own message."""
+    body: Any = getattr(error, "body", None)
+    if isinstance(body, dict):
+        inner: Any = body.get("error", body)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+        if isinstance(inner, dict) and inner.get("message"):  # pyright: ignore[reportUnknownMemberType]
+            return str(inner["message"])  # pyright: ignore[reportUnknownArgumentType]
+        if isinstance(inner, str):
+            return inner
+        detail: Any = body.get("detail") or body.get("message")  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+        if isinstance(detail, str):
+            return detail
+    text = str(getattr(error, "message", "") or error)
+    return "it answers with a web page" if "<html" in text.lower() else text
+
+
+def _code_of(error: Exception) -> str | None:
+    body: Any = getattr(error, "body", None)
+    inner: Any = body.get("error", body) if isinstance(body, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    code: Any = inner.get("code") if isinstance(inner, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    return code if isinstance(code, str) else getattr(error, "code", None)
+
+
+def _of_code(address: str, model: str, code: str | None, said: str) -> ModelError:
+    """Make the error for what a server says inside a stream that began well."""
+    if code == "empty":
+        return failures.wrong_address(address, said)
+    if code in ("rate_limit_exceeded", "insufficient_quota"):
+        return failures.rate_limited(address, None, said)
+    if _is_too_long(code, said):
+        return failures.too_long(address, model, said)
+    return failures.server_failed(address, None, said)
+
+
+def _is_too_long(code: str | None, said: str) -> bool:
+    if code in ("context_length_exceeded", "exceed_context_size_error"):
+        return True
+    return re.search(r"(?i)context (length|size|window)|maximum context|n_ctx", said) is not None
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    with contextlib.suppress(ValueError):
+        address = ipaddress.ip_address(host)
+        return address.is_loopback or address.is_unspecified
+    return host == "localhost" or host.endswith(".localhost")
+
+
+def _is_local(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_private
+    return _is_loopback(url) or host.endswith(".local") or host == "host.docker.internal"
