@@ -1,8 +1,10 @@
 //! The `nit_kernel._syntax` extension module.
 use pyo3::prelude::*;
 
+mod stream_filter;
+
 /// The Rust side of NIT.
 #[pymodule]
-fn _syntax(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+fn _syntax(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    stream_filter::register(module)
 }
