@@ -238,11 +238,24 @@ impl StreamFilter {
 
 /// Adds the classes of this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Text>()?;
-    module.add_class::<Reasoning>()?;
-    module.add_class::<BlockOpen>()?;
-    module.add_class::<Block>()?;
-    module.add_class::<Rejected>()?;
-    module.add_class::<Unclosed>()?;
+    let py = module.py();
+    let kinds = [
+        py.get_type::<Text>(),
+        py.get_type::<Reasoning>(),
+        py.get_type::<BlockOpen>(),
+        py.get_type::<Block>(),
+        py.get_type::<Rejected>(),
+        py.get_type::<Unclosed>(),
+    ];
+    let mut event = py.None().into_bound(py);
+    for kind in kinds {
+        module.add(kind.name()?, &kind)?;
+        event = if event.is_none() {
+            kind.into_any()
+        } else {
+            event.bitor(kind)?
+        };
+    }
+    module.add("Event", event)?;
     module.add_class::<StreamFilter>()
 }
