@@ -1,0 +1,1 @@
+"""Where tools come from: functions of the notebook, plugin folders."""
