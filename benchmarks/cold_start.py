@@ -2,7 +2,8 @@
 
     python benchmarks/cold_start.py [--rounds 9]
 
-CPU and wall time of the child process, medians; every candidate once a round. Anchor: `python -c pass`.
+CPU and wall time of the child process, medians; every candidate once a round.
+Anchor: `python -c pass`.
 """
 
 import argparse
