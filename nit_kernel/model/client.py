@@ -119,6 +119,14 @@ class ModelFacts:
 class ModelClient(Protocol):
     """A model that can be asked."""
 
+    def known(self) -> ModelFacts:
+        """Return what is known of the model without asking its server; its name may be empty."""
+        ...
+
+    def body(self, request: Request) -> JsonObject:
+        """Return the body that `stream` would send: exactly what leaves the machine."""
+        ...
+
     async def facts(self) -> ModelFacts:
         """Return what is known of the model; asks its server at most once.
 

@@ -14,15 +14,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import contextvars
-import ipaddress
 import json
 import os
 import re
 import ssl
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import urlsplit
 
@@ -30,57 +28,17 @@ from nit_kernel.errors import ModelError
 from nit_kernel.model import failures
 from nit_kernel.model.chunks import ChatReader, ResponsesReader, ServerSaidError
 from nit_kernel.model.client import ModelFacts, Notify, StreamItem
+from nit_kernel.model.endpoint import OPENAI_ADDRESS, Endpoint, is_local, is_loopback
+from nit_kernel.model.retries import on_request, on_response, told_of_retries
 from nit_kernel.model.wire import chat_body, responses_body
 
 if TYPE_CHECKING:
     from nit_kernel.language.schema import JsonObject
     from nit_kernel.model.messages import Request
 
-Api = Literal["chat", "responses"]
-
-OPENAI_ADDRESS = "https://api.openai.com/v1"
 _NO_KEY = "no-key-set"
 _CONNECT_SECONDS = 10.0
 _PROBE_SECONDS = 5.0
-_LONGEST_WAIT_SECONDS = 120.0
-_RETRIED = frozenset({408, 409, 429})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
-    """Where a model is and how to speak to it.
-
-    Attributes:
-        base_url: The server's address; `None`: `OPENAI_BASE_URL`, else OpenAI's own.
-        api_key: `None`: `OPENAI_API_KEY`; a local server needs none.
-        model: `None`: `NIT_MODEL`, else the only model that the server offers.
-        api: Which of OpenAI's two APIs to speak.
-        stream: Whether to ask for a stream; some servers cannot.
-        timeout_s: Longest silence of the server, in seconds.
-        max_retries: How often a request is tried again before its stream begins.
-        headers: Further headers.
-    """
-
-    base_url: str | None = None
-    api_key: str | None = None
-    model: str | None = None
-    api: Api = "chat"
-    stream: bool = True
-    timeout_s: float = 300.0
-    max_retries: int = 2
-    headers: Mapping[str, str] | None = None
-
-    def filled_in(self) -> Endpoint:
-        """Return a copy with what the environment says where nothing was given."""
-        key = self.api_key if self.api_key is not None else os.environ.get("OPENAI_API_KEY", "")
-        url = self.base_url or os.environ.get("OPENAI_BASE_URL", "")
-        model = self.model or os.environ.get("NIT_MODEL", "")
-        return replace(
-            self,
-            api_key="".join(key.split()) or None,
-            base_url=url.strip().rstrip("/") or None,
-            model=model.strip() or None,
-        )
 
 
 class Provider:
@@ -110,6 +68,17 @@ class Provider:
         host = parts.netloc.rpartition("@")[2]
         return f"{parts.scheme}://{host}{parts.path}".rstrip("/")
 
+    def known(self) -> ModelFacts:
+        """Return what is known without asking the server; the model's name may be empty."""
+        if self._facts is not None:
+            return self._facts
+        return ModelFacts(
+            model=self._endpoint.model or "",
+            address=self.address,
+            is_local=is_local(self.address),
+            takes_stop=self._endpoint.api == "chat",
+        )
+
     async def facts(self) -> ModelFacts:
         """Return what is known of the model and its server, asking the server at most once."""
         if self._facts is None:
@@ -118,6 +87,20 @@ class Provider:
                 raise failures.nothing_set()
             self._facts = await self._find_out()
         return self._facts
+
+    def body(self, request: Request) -> JsonObject:
+        """Return the body that `stream` would send."""
+        if self._endpoint.api == "responses":
+            body = responses_body(request)
+        else:
+            body = chat_body(request)
+            if self._endpoint.stream and self._usage_is_asked:
+                body["stream_options"] = {"include_usage": True}
+            if self._length_name is not None:
+                for name in ("max_tokens", "max_completion_tokens"):
+                    if name in body and name != self._length_name:
+                        body[self._length_name] = body.pop(name)
+        return {**body, "stream": True} if self._endpoint.stream else body
 
     async def stream(
         self, request: Request, *, notify: Notify = lambda _: None
@@ -175,7 +158,7 @@ class Provider:
     async def _send(self, request: Request, notify: Notify) -> Any:
         """Send the request, and again without what this server turns out not to know."""
         while True:
-            body = self._body(request)
+            body = self.body(request)
             try:
                 return await self._post(body, notify)
             except Exception as error:
@@ -183,18 +166,6 @@ class Provider:
                     raise
                 if not self._learn(str(error), body):
                     raise
-
-    def _body(self, request: Request) -> JsonObject:
-        if self._endpoint.api == "responses":
-            return responses_body(request)
-        body = chat_body(request)
-        if self._endpoint.stream and self._usage_is_asked:
-            body["stream_options"] = {"include_usage": True}
-        if self._length_name is not None:
-            for name in ("max_tokens", "max_completion_tokens"):
-                if name in body and name != self._length_name:
-                    body[self._length_name] = body.pop(name)
-        return body
 
     def _learn(self, said: str, body: JsonObject) -> bool:
         """Return whether a refusal names something that we can do without, and note it."""
@@ -212,10 +183,8 @@ class Provider:
 
     async def _post(self, body: JsonObject, notify: Notify) -> Any:
         client = self._client()
-        watch = _Watch(notify, self.address, client.max_retries)
-        token = _WATCH.set(watch)
-        rest = {key: value for key, value in body.items() if key != "model"}
-        try:
+        rest = {key: value for key, value in body.items() if key not in ("model", "stream")}
+        with told_of_retries(notify, self.address, client.max_retries):
             # The body goes through `extra_body`: the package sends it as it is and does not
             # reshape fields that it does not know.
             if self._endpoint.api == "responses":
@@ -225,8 +194,6 @@ class Provider:
             return await client.chat.completions.create(
                 model=body["model"], messages=[], stream=self._endpoint.stream, extra_body=rest
             )
-        finally:
-            _WATCH.reset(token)
 
     # The client
 
@@ -252,9 +219,9 @@ class Provider:
             raise failures.odd_key(self.address)
         transport = openai.DefaultAsyncHttpx2Client(
             timeout=timeout,
-            event_hooks={"request": [_on_request], "response": [_on_response]},
+            event_hooks={"request": [on_request], "response": [on_response]},
             # A proxy for the wide world is no way to this machine.
-            trust_env=not _is_loopback(url),
+            trust_env=not is_loopback(url),
         )
         return openai.AsyncOpenAI(
             api_key=key or _NO_KEY,
@@ -267,12 +234,7 @@ class Provider:
 
     async def _find_out(self) -> ModelFacts:
         address = self.address
-        facts = ModelFacts(
-            model=self._endpoint.model or "",
-            address=address,
-            is_local=_is_local(address),
-            takes_stop=self._endpoint.api == "chat",
-        )
+        facts = self.known()
         if address == OPENAI_ADDRESS:
             if not facts.model:
                 raise failures.no_model(address)
@@ -360,57 +322,6 @@ class _BrokeOffError(Exception):
     """The connection ended in the middle of a reply."""
 
 
-class _Watch:
-    """What one request's retries have to tell the person."""
-
-    def __init__(self, notify: Notify, address: str, max_retries: int) -> None:
-        self.notify = notify
-        self.address = address
-        self.max_retries = max_retries
-        self.told_attempt = 0
-
-
-_WATCH: contextvars.ContextVar[_Watch | None] = contextvars.ContextVar("nit_watch", default=None)
-
-
-async def _on_request(request: Any) -> None:
-    watch = _WATCH.get()
-    attempt = int(request.headers.get("x-stainless-retry-count") or 0)
-    if watch is not None and attempt > watch.told_attempt:
-        watch.told_attempt = attempt
-        total = watch.max_retries + 1
-        watch.notify(f"no answer from {watch.address}; trying again ({attempt + 1} of {total})")
-
-
-async def _on_response(response: Any) -> None:
-    watch = _WATCH.get()
-    if watch is None or response.status_code < 400:
-        return
-    headers = response.headers
-    attempt = int(response.request.headers.get("x-stainless-retry-count") or 0)
-    asked = headers.get("x-should-retry")
-    retried = response.status_code in _RETRIED or response.status_code >= 500
-    if asked in ("true", "false"):
-        retried = asked == "true"
-    wait = _seconds(headers.get("retry-after"))
-    if not retried or attempt >= watch.max_retries or (wait or 0) > _LONGEST_WAIT_SECONDS:
-        return
-    watch.told_attempt = attempt + 1
-    what = "limits the rate" if response.status_code == 429 else "failed"
-    pause = f" in {wait:g} s" if wait else ""
-    watch.notify(
-        f"{watch.address} {what} (HTTP {response.status_code}); trying again{pause} "
-        f"({attempt + 2} of {watch.max_retries + 1})"
-    )
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        return float(text) if text else None
-    except ValueError:
-        return None
-
-
 def _openai() -> Any:
     """Import the client library when it is first needed."""
     try:
@@ -488,18 +399,3 @@ def _is_too_long(code: str | None, said: str) -> bool:
     if code in ("context_length_exceeded", "exceed_context_size_error"):
         return True
     return re.search(r"(?i)context (length|size|window)|maximum context|n_ctx", said) is not None
-
-
-def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    with contextlib.suppress(ValueError):
-        address = ipaddress.ip_address(host)
-        return address.is_loopback or address.is_unspecified
-    return host == "localhost" or host.endswith(".localhost")
-
-
-def _is_local(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host).is_private
-    return _is_loopback(url) or host.endswith(".local") or host == "host.docker.internal"

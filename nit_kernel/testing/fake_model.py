@@ -46,6 +46,7 @@ from nit_kernel.testing.parts import (
 from nit_kernel.testing.recorded import RecordedRequest
 
 if TYPE_CHECKING:
+    from nit_kernel.language.schema import JsonObject
     from nit_kernel.model.messages import Request
 
 _POLL_SECONDS = 0.005
@@ -135,9 +136,17 @@ class FakeModel:
         """The model's name, as a client tells it."""
         return self.name
 
-    async def facts(self) -> ModelFacts:
+    def known(self) -> ModelFacts:
         """What a conversation may know of this model."""
         return ModelFacts(model=self.name, is_local=self._local, address="the test")
+
+    async def facts(self) -> ModelFacts:
+        """The same; there is no server to ask."""
+        return self.known()
+
+    def body(self, request: Request) -> JsonObject:
+        """The body as Chat Completions would send it."""
+        return chat_body(request)
 
     async def stream(
         self, request: Request, *, notify: Notify = lambda _: None
@@ -148,7 +157,7 @@ class FakeModel:
             ModelError: The turn refuses or breaks off.
         """
         del notify
-        recorded = RecordedRequest(chat_body(request))
+        recorded = RecordedRequest(self.body(request))
         shown = False
         try:
             for piece in self.begin(recorded):

@@ -20,8 +20,9 @@ from nit_kernel.model.client import (
     TextChunk,
     TokenUsage,
 )
+from nit_kernel.model.endpoint import Endpoint
 from nit_kernel.model.messages import Request, assistant, call_entry, system, tool_result, user
-from nit_kernel.model.provider import Endpoint, Provider, is_openai_client
+from nit_kernel.model.provider import Provider, is_openai_client
 from nit_kernel.testing import (
     Call,
     Disconnect,
