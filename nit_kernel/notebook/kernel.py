@@ -1,0 +1,54 @@
+"""The NIT kernel: a Python kernel that has the extension loaded and takes bare `<nit>` cells.
+
+Python cells stay Python, and `language_info` says so: a front end or nbconvert that knows nothing
+of NIT highlights and exports the notebook as it does any other.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from ipykernel.ipkernel import IPythonKernel
+
+from nit_kernel.notebook.cells import bare_block_to_cell, is_bare_block, starts_bare_block
+from nit_kernel.notebook.interrupts import wake_on_interrupt
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Iterator
+
+
+class NitKernel(IPythonKernel):
+    """An IPython kernel with the extension loaded."""
+
+    implementation = "nit"
+    implementation_version = version("nit-kernel")
+
+    @property
+    def banner(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What a console shows at its start."""
+        line = f"NIT {self.implementation_version}: `%%nit` cells beside Python. See `%nit help`."
+        return f"{line}\n{super().banner or ''}"
+
+    def start(self) -> None:
+        """Start the kernel with the extension loaded."""
+        super().start()
+        self.shell.input_transformer_manager.cleanup_transforms.insert(0, bare_block_to_cell)
+        self.shell.extension_manager.load_extension("nit_kernel")
+
+    def do_is_complete(self, code: str) -> dict[str, Any]:
+        """Say whether a console should run the cell or ask for more lines."""
+        if starts_bare_block(code):
+            return {"status": "complete"} if is_bare_block(code) else {
+                "status": "incomplete",
+                "indent": "",
+            }
+        return super().do_is_complete(code)
+
+    @contextmanager
+    def _cancel_on_sigint(self, future: asyncio.Future[Any]) -> Iterator[None]:
+        # In any awaited cell, also one of Python alone, the stop button acts at once.
+        with super()._cancel_on_sigint(future), wake_on_interrupt(self.io_loop.asyncio_loop):
+            yield
