@@ -1,1 +1,121 @@
-"""NIT."""
+"""NIT: a small language in which a model, or a person in a notebook, orchestrates tools.
+
+Everything public is here; each part is imported when it is first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nit_kernel._syntax import Diagnostic, Script, Span, StreamFilter
+    from nit_kernel.config import Limits
+    from nit_kernel.errors import (
+        CodecError,
+        ModelError,
+        NitCancelledError,
+        NitCheckError,
+        NitError,
+        NitLimitError,
+        NitRuntimeError,
+        NitSyntaxError,
+        NitTimeoutError,
+        NitToolError,
+        PluginError,
+    )
+    from nit_kernel.runtime.context import Progress, ToolContext
+    from nit_kernel.runtime.result import Call, Result
+    from nit_kernel.runtime.tool import Tool
+    from nit_kernel.session import Session, check, parse
+    from nit_kernel.session import format_script as format  # noqa: A004 - its public name
+    from nit_kernel.sources.functions import tool
+
+__version__ = "0.1.0"
+
+_PLACES = {
+    "Call": "nit_kernel.runtime.result",
+    "CodecError": "nit_kernel.errors",
+    "Diagnostic": "nit_kernel._syntax",
+    "Limits": "nit_kernel.config",
+    "ModelError": "nit_kernel.errors",
+    "NitCancelledError": "nit_kernel.errors",
+    "NitCheckError": "nit_kernel.errors",
+    "NitError": "nit_kernel.errors",
+    "NitLimitError": "nit_kernel.errors",
+    "NitRuntimeError": "nit_kernel.errors",
+    "NitSyntaxError": "nit_kernel.errors",
+    "NitTimeoutError": "nit_kernel.errors",
+    "NitToolError": "nit_kernel.errors",
+    "PluginError": "nit_kernel.errors",
+    "Progress": "nit_kernel.runtime.context",
+    "Result": "nit_kernel.runtime.result",
+    "Script": "nit_kernel._syntax",
+    "Session": "nit_kernel.session",
+    "Span": "nit_kernel._syntax",
+    "StreamFilter": "nit_kernel._syntax",
+    "Tool": "nit_kernel.runtime.tool",
+    "ToolContext": "nit_kernel.runtime.context",
+    "check": "nit_kernel.session",
+    "format": "nit_kernel.session:format_script",
+    "parse": "nit_kernel.session",
+    "tool": "nit_kernel.sources.functions",
+}
+"""Where each public name lives: a module, and the name there where it is another."""
+
+__all__ = [
+    "Call",
+    "CodecError",
+    "Diagnostic",
+    "Limits",
+    "ModelError",
+    "NitCancelledError",
+    "NitCheckError",
+    "NitError",
+    "NitLimitError",
+    "NitRuntimeError",
+    "NitSyntaxError",
+    "NitTimeoutError",
+    "NitToolError",
+    "PluginError",
+    "Progress",
+    "Result",
+    "Script",
+    "Session",
+    "Span",
+    "StreamFilter",
+    "Tool",
+    "ToolContext",
+    "check",
+    "format",
+    "parse",
+    "tool",
+]
+
+
+def __getattr__(name: str) -> object:
+    place = _PLACES.get(name)
+    if place is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, there = place.partition(":")
+    value = getattr(importlib.import_module(module), there or name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def load_ipython_extension(ipython: object) -> None:
+    """Load the extension: `%load_ext nit_kernel`."""
+    from nit_kernel.notebook.extension import load_ipython_extension as load  # noqa: PLC0415
+
+    load(ipython)
+
+
+def unload_ipython_extension(ipython: object) -> None:
+    """Take the extension off again: `%unload_ext nit_kernel`."""
+    from nit_kernel.notebook.extension import unload_ipython_extension as unload  # noqa: PLC0415
+
+    unload(ipython)

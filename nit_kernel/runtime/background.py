@@ -1,0 +1,506 @@
+"""Background tasks: what `async` starts, in which order, how many at once, and how they end.
+
+```
+async f(x=$a)  reached          inputs there         place free            ended
+---------------------> waiting -------------> line --------------> running ------> done
+                          |     (other tasks)         (limit: 32)     |            failed
+                          +---------- cancel() -------------+---------+            cancelled
+```
+A task that waits for inputs takes no place. A task ends once: what its code does after it was
+cancelled, or after its time was up, is thrown away; `thread_runs_on` says that it still does it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Literal
+
+from nit_kernel.errors import NitCancelledError, NitError, NitToolError
+from nit_kernel.runtime.context import Channel, Progress
+from nit_kernel.runtime.output import Log, OutputLayer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from contextvars import Context
+
+    from nit_kernel._syntax import Span
+    from nit_kernel.runtime.run import Record, Run
+    from nit_kernel.runtime.threads import Scope
+    from nit_kernel.runtime.tool import Tool
+
+logger = logging.getLogger("nit_kernel")
+
+TaskState = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+Reader = Literal["report", "person"]
+"""Who is told of ended tasks, each once: the reports to a model, and the person's display."""
+
+_KEPT = 100
+"""How many ended tasks stay listed, or wait for a reader."""
+
+_IDLE_S = 10.0
+"""How long the thread for deadlines stays when there is none, in seconds."""
+
+_SLICE_S = 0.05
+"""Longest sleep while waiting, in seconds, so that Ctrl-C acts at once everywhere."""
+
+
+class BackgroundTask:
+    """One `async` statement on its way. `await task` and `task.result()` give its value."""
+
+    __slots__ = (
+        "__weakref__",
+        "_scheduler",
+        "_value",
+        "captured",
+        "channel",
+        "code_count",
+        "context",
+        "current",
+        "ended",
+        "ended_at",
+        "error",
+        "index",
+        "inputs",
+        "job",
+        "name",
+        "output",
+        "progress",
+        "records",
+        "run",
+        "scope",
+        "seen",
+        "span",
+        "started_at",
+        "state",
+        "tools",
+    )
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        run: Run,
+        *,
+        name: str,
+        tools: tuple[Tool, ...],
+        index: int,
+        span: Span,
+        captured: dict[str, object],
+        context: Context,
+        scope: Scope | None,
+    ) -> None:
+        self._scheduler = scheduler
+        self._value: object = None
+        self.ended: Future[None] = Future()
+        self.ended.set_running_or_notify_cancel()
+        self.name = name
+        """After its variable, else its tool."""
+        self.tools = tools
+        """What it calls, in order; the last one is the statement's own."""
+        self.span = span
+        self.run = run
+        self.index = index
+        self.captured = captured
+        self.context = context
+        self.scope = scope
+        self.state: TaskState = "waiting"
+        self.error: NitError | None = None
+        self.progress: Progress | None = None
+        """What the tool said last, or `None`."""
+        self.output = Log()
+        self.channel: Channel = Channel(run, self)
+        self.records: list[Record] = []
+        self.current: tuple[Tool, dict[str, object], int, float] | None = None
+        """The call that runs: tool, arguments, step, start on the performance counter."""
+        self.job: Future[object] | None = None
+        self.code_count = 0
+        """How many threads or coroutines of it run, wanted or not."""
+        self.inputs = 0
+        self.seen = False
+        """Whether a statement, a caller or a report has learned how it ended."""
+        self.started_at: float | None = None
+        self.ended_at: float | None = None
+
+    @property
+    def tool(self) -> str:
+        """The tool that its statement calls."""
+        return self.tools[-1].spec.nit_name
+
+    @property
+    def done(self) -> bool:
+        """Whether it ended, in whatever way."""
+        return self.ended_at is not None
+
+    @property
+    def log(self) -> str:
+        """What its tools printed and logged."""
+        return self.output.text
+
+    @property
+    def seconds(self) -> float:
+        """How long it has run, or ran; 0 while it waits."""
+        if self.started_at is None:
+            return 0.0
+        return (self.ended_at or time.perf_counter()) - self.started_at
+
+    @property
+    def thread_runs_on(self) -> bool:
+        """Whether it ended while its code could not be stopped and still runs."""
+        return self.done and self.code_count > 0
+
+    def result(self, timeout: float | None = None) -> object:
+        """Wait for the value.
+
+        Raises:
+            NitError: What made it fail, or that it was cancelled.
+            TimeoutError: It did not end in `timeout` seconds; it goes on.
+        """
+        self.wait(timeout)
+        if not self.done:
+            raise TimeoutError(f"the task `{self.name}` did not end in {timeout:g} s")
+        return self.outcome()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it ended; whether it did in `timeout` seconds. Ctrl-C acts at once."""
+        return wait_for(self.ended, timeout)
+
+    def outcome(self) -> object:
+        """The value of an ended task.
+
+        Raises:
+            NitError: It failed or was cancelled; the same error for everybody.
+        """
+        self.seen = True
+        if self.error is not None:
+            raise self.error.with_traceback(None)
+        return self._value
+
+    def cancel(self) -> bool:
+        """Stop it; whether it had not ended yet. Its result, if one still comes, is lost."""
+        return self._scheduler.cancel(self)
+
+    def add_done_callback(self, callback: Callable[[BackgroundTask], object]) -> None:
+        """Call back when it ended (at once if it has), on whichever thread that happens."""
+        self.ended.add_done_callback(lambda _: callback(self))
+
+    def __await__(self) -> Generator[object, None, object]:
+        # Whoever stops waiting does not stop the task.
+        from asyncio import shield, wrap_future  # noqa: PLC0415 - loaded wherever one can await
+
+        def wait() -> Generator[object, None, object]:
+            if not self.done:
+                yield from shield(wrap_future(self.ended)).__await__()
+            return self.outcome()
+
+        return wait()
+
+    def __nit_settled__(self) -> object:
+        """What it stands for in a table of variables: its value once there is one."""
+        return self._value if self.state == "done" else self
+
+    def __repr__(self) -> str:
+        return f"<BackgroundTask {self.name}: {self.state}>"
+
+
+class Scheduler:
+    """Starts background tasks when their inputs are there and a place is free.
+
+    Args:
+        limit: Most tasks that run at once.
+        start: Runs the code of a task; must not wait, and must see to it that `finish` or `fail`
+            is called at the end.
+        stop: Tells the code of a task to stop; must not wait.
+        layer: Routes what the code of tasks prints.
+    """
+
+    def __init__(
+        self,
+        limit: int,
+        *,
+        start: Callable[[BackgroundTask], None],
+        stop: Callable[[BackgroundTask], None],
+        layer: OutputLayer,
+    ) -> None:
+        self._limit = limit
+        self._layer = layer
+        self._start = start
+        self._stop = stop
+        self._lock = threading.Lock()
+        self._idle = threading.Condition(self._lock)
+        self._listed: dict[str, BackgroundTask] = {}
+        self._line: deque[BackgroundTask] = deque()
+        self._running = 0
+        self._open = 0
+        self._news: dict[Reader, deque[BackgroundTask]] = {"report": deque(), "person": deque()}
+
+    # Starting
+
+    def spawn(self, task: BackgroundTask) -> None:
+        """Take a new task: list it under a free name, and start it as soon as may be."""
+        inputs = [value for value in task.captured.values() if isinstance(value, BackgroundTask)]
+        with self._lock:
+            task.name = self._free_name(task)
+            self._listed.pop(task.name, None)
+            self._listed[task.name] = task
+            self._open += 1
+            self._prune()
+            task.inputs = len(inputs)
+        task.run.notify_task(task)
+        if not inputs:
+            self._line_up(task)
+        for value in inputs:
+            value.add_done_callback(lambda ended: self._input_ended(task, ended))
+
+    def _input_ended(self, task: BackgroundTask, ended: BackgroundTask) -> None:
+        if ended.error is not None:
+            ended.seen = True
+            self._end(task, "failed", None, ended.error)
+            return
+        with self._lock:
+            task.inputs -= 1
+            ready = task.inputs == 0
+        if ready:
+            self._line_up(task)
+
+    def _line_up(self, task: BackgroundTask) -> None:
+        with self._lock:
+            self._line.append(task)
+        self._start_next()
+
+    def _start_next(self) -> None:
+        while True:
+            with self._lock:
+                if not self._line or self._running >= self._limit:
+                    return
+                task = self._line.popleft()
+                if task.done:
+                    continue
+                self._running += 1
+                task.state = "running"
+                task.started_at = time.perf_counter()
+            task.run.notify_task(task)
+            try:
+                self._start(task)
+            except Exception as error:  # noqa: BLE001 - the executor is somebody else's
+                message = f"`{task.tool}` could not be started: {error}"
+                kind = NitToolError
+                self.fail(task, task.run.error_at_statement(kind, "NIT504", message, task.index))
+
+    def _free_name(self, task: BackgroundTask) -> str:
+        def is_taken(name: str) -> bool:
+            other = self._listed.get(name)
+            return other is not None and (not other.done or other.run is task.run)
+
+        if not is_taken(task.name):
+            return task.name
+        numbered = (f"{task.name}-{number}" for number in itertools.count(2))
+        return next(name for name in numbered if not is_taken(name))
+
+    def _prune(self) -> None:
+        if len(self._listed) > _KEPT + self._open:
+            ended = [name for name, task in self._listed.items() if task.done]
+            for name in ended[: len(self._listed) - _KEPT - self._open]:
+                del self._listed[name]
+
+    # Ending
+
+    def finish(self, task: BackgroundTask, value: object) -> bool:
+        """The code of a task came to its value; whether anybody wanted it."""
+        return self._end(task, "done", value, None)
+
+    def fail(self, task: BackgroundTask, error: NitError) -> bool:
+        """The code of a task failed, or took too long; whether the task had not ended before."""
+        state: TaskState = "cancelled" if isinstance(error, NitCancelledError) else "failed"
+        return self._end(task, state, None, error)
+
+    def cancel(self, task: BackgroundTask) -> bool:
+        """End a task now, and tell its code to stop."""
+        error = task.run.error_at_statement(
+            NitCancelledError, "NIT405", f"the task `{task.name}` was cancelled", task.index
+        )
+        if not self._end(task, "cancelled", None, error):
+            return False
+        task.seen = True
+        self._stop_code(task)
+        return True
+
+    def expire(self, task: BackgroundTask, error: NitError) -> None:
+        """The time of a task's call is up."""
+        if self._end(task, "failed", None, error):
+            self._stop_code(task)
+
+    def _stop_code(self, task: BackgroundTask) -> None:
+        task.channel.cancelled = True
+        self._stop(task)
+
+    def _end(
+        self, task: BackgroundTask, state: TaskState, value: object, error: NitError | None
+    ) -> bool:
+        with self._lock:
+            if task.done:
+                return False
+            if task.state == "running":
+                self._running -= 1
+            task.state = state
+            task._value = value
+            task.error = error
+            task.ended_at = time.perf_counter()
+            task.captured = {}
+            self._open -= 1
+            dropped = self._note_end(task)
+            self._idle.notify_all()
+        if dropped is not None and not dropped.seen:
+            log_failure(dropped)
+        task.ended.set_result(None)
+        task.run.notify_task(task)
+        self._start_next()
+        return True
+
+    def _note_end(self, task: BackgroundTask) -> BackgroundTask | None:
+        dropped = None
+        for news in self._news.values():
+            news.append(task)
+            if len(news) > _KEPT:
+                dropped = news.popleft()
+        return dropped if dropped is not None and dropped.state == "failed" else None
+
+    def code_started(self, task: BackgroundTask) -> None:
+        """A thread or coroutine of a task begins."""
+        with self._lock:
+            task.code_count += 1
+        self._layer.acquire()
+
+    def code_ended(self, task: BackgroundTask) -> None:
+        """A thread or coroutine of a task came to its end, wanted or not."""
+        task.channel.flush()
+        self._layer.release()
+        with self._lock:
+            task.code_count -= 1
+            is_late = task.done and task.code_count == 0
+        if is_late:
+            task.run.notify_task(task)
+
+    # Looking
+
+    @property
+    def tasks(self) -> Mapping[str, BackgroundTask]:
+        """The tasks by name, oldest first: all that run or wait, and the last that ended."""
+        with self._lock:
+            return dict(self._listed)
+
+    @property
+    def open_count(self) -> int:
+        """How many tasks have not ended."""
+        return self._open
+
+    def take_ended(self, reader: Reader) -> tuple[BackgroundTask, ...]:
+        """The tasks that ended since this reader last asked, oldest first; they count as seen."""
+        with self._lock:
+            news = tuple(self._news[reader])
+            self._news[reader].clear()
+        for task in news:
+            task.seen = True
+        return news
+
+    def unseen_failures(self) -> list[BackgroundTask]:
+        """The failed tasks of which nobody has learned."""
+        with self._lock:
+            return [t for t in self._news["person"] if t.state == "failed" and not t.seen]
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until no task runs or waits; whether that came in `timeout` seconds."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        with self._idle:
+            while self._open:
+                left = _SLICE_S if deadline is None else min(_SLICE_S, deadline - time.monotonic())
+                if left <= 0:
+                    return False
+                self._idle.wait(left)
+        return True
+
+    async def await_idle(self, timeout: float | None = None) -> bool:
+        """The same as `wait`, while the caller's event loop goes on."""
+        from asyncio import wait, wrap_future  # noqa: PLC0415 - loaded wherever one can await
+
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while open_tasks := [task for task in self.tasks.values() if not task.done]:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                return False
+            await wait([wrap_future(task.ended) for task in open_tasks], timeout=left)
+        return True
+
+    def cancel_all(self) -> int:
+        """Cancel every task that has not ended; how many those were."""
+        return sum(task.cancel() for task in self.tasks.values() if not task.done)
+
+
+class Deadlines:
+    """One daemon thread that calls back when the time of something is up."""
+
+    def __init__(self) -> None:
+        self._wake = threading.Condition(threading.Lock())
+        self._entries: dict[int, tuple[float, Callable[[], None]]] = {}
+        self._keys = itertools.count()
+        self._next = float("inf")
+        self._thread: threading.Thread | None = None
+
+    def add(self, seconds: float, expire: Callable[[], None]) -> int:
+        """Call `expire` in so many seconds, unless it is removed before; returns its key."""
+        at = time.monotonic() + seconds
+        with self._wake:
+            key = next(self._keys)
+            self._entries[key] = (at, expire)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._live, name="nit-clock", daemon=True)
+                self._thread.start()
+            elif at < self._next:
+                self._wake.notify()
+        return key
+
+    def remove(self, key: int | None) -> None:
+        """Forget an entry; one that is not there is no fault."""
+        if key is not None:
+            with self._wake:
+                self._entries.pop(key, None)
+
+    def _live(self) -> None:
+        while True:
+            with self._wake:
+                now = time.monotonic()
+                due = [key for key, (at, _) in self._entries.items() if at <= now]
+                expired = [self._entries.pop(key)[1] for key in due]
+                if not expired:
+                    self._next = min(
+                        (at for at, _ in self._entries.values()), default=now + _IDLE_S
+                    )
+                    woken = self._wake.wait(self._next - now)
+                    if not self._entries and not woken:
+                        self._thread = None
+                        return
+            for expire in expired:
+                expire()
+
+
+def wait_for(future: Future[None], timeout: float | None) -> bool:
+    """Wait for a future in slices; whether it ended in `timeout` seconds."""
+    if future.done():
+        return True
+    ended = threading.Event()
+    future.add_done_callback(lambda _: ended.set())
+    deadline = None if timeout is None else time.monotonic() + timeout
+    while not ended.wait(_SLICE_S):
+        if deadline is not None and time.monotonic() >= deadline:
+            return future.done()
+    return True
+
+
+def log_failure(task: BackgroundTask) -> None:
+    """Say at the very end, on the log, what nobody was told of."""
+    logger.error("the background task `%s` failed: %s", task.name, task.error)

@@ -1,0 +1,278 @@
+"""Carries out a script, and never waits: it asks for calls and is told how they ended.
+
+```
+            interpret(run, ..)                       a driver (dispatcher.py)
+   ┌──────────────────────────────┐   (tool, arguments, step)    ┌───────────────────────┐
+   │ statement, steps, arguments, │ ───────────────────────────> │ calls, waits, watches │
+   │ coercion, binding, records   │ <─────────────────────────── │ the clock and Ctrl-C  │
+   └──────────────────────────────┘   send(value), throw(ended)  └───────────────────────┘
+```
+It yields a tuple for a call to be made, or a `BackgroundTask` to wait for. So one generator serves
+the blocking driver, the awaiting one, and background tasks (which carry out one statement).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from typing import TYPE_CHECKING, TypeAlias
+
+from nit_kernel._syntax import VALUE
+from nit_kernel.errors import (
+    NitCancelledError,
+    NitError,
+    NitRuntimeError,
+    NitTimeoutError,
+    NitToolError,
+)
+from nit_kernel.runtime.background import BackgroundTask
+from nit_kernel.runtime.coercion import CoercionError
+from nit_kernel.runtime.context import Channel
+from nit_kernel.runtime.host import PROBE, ValueIsUsed
+from nit_kernel.runtime.observer import CallFinished, CallStarted, StatementStarted
+from nit_kernel.runtime.result import call_of
+from nit_kernel.runtime.run import (
+    CallEnded,
+    CallStopped,
+    CallTimedOut,
+    Failure,
+    ScriptTimedOut,
+)
+from nit_kernel.runtime.symbols import ABSENT, table_is_full
+
+if TYPE_CHECKING:
+    from nit_kernel.runtime.run import Record, Run
+    from nit_kernel.runtime.tool import Tool
+
+Request: TypeAlias = "tuple[Tool, dict[str, object], int] | BackgroundTask"
+"""A call to be made (tool, coerced arguments, step), or a task to be waited for."""
+
+Steps: TypeAlias = "Generator[Request, object, object]"
+"""A script or a statement on its way; it returns the value of its last statement."""
+
+_LONGEST_MESSAGE = 500
+
+
+def interpret(run: Run, first: int, last: int, task: BackgroundTask | None = None) -> Steps:
+    """Carry out statements `first` to `last` (exclusive) of a run.
+
+    Args:
+        run: The script.
+        first: The first statement.
+        last: The statement before which it ends.
+        task: The background task whose statement this is: it reads what was captured, binds
+            nothing, and keeps its own records. `None` for the script itself.
+
+    Raises:
+        NitError: A statement failed; what was bound stays bound.
+    """
+    script, plans, host, limits = run.script, run.plans, run.host, run.limits
+    statement, step, build = script.statement, script.step, script.arguments
+    lookup, passed, bound, bind = run.table.lookup, run.passed, run.bound, run.table.bind
+    clock = time.perf_counter
+    captured = None if task is None else task.captured
+    records = run.records if task is None else task.records
+    watched = run.observer is not None
+    is_tight = task is None and not run.table.has_room_for(script.statement_count)
+    slots: dict[int, object] = {}
+    result: object = None
+
+    for index in range(first, last):
+        first_step, end_step, target, is_async, start, end = statement(index)
+        if run.stopped is not None and task is None:
+            raise _stopped(run, run.stopped, start, end)
+        if is_tight and target is not None and not run.table.has_room(target):
+            raise run.placed(table_is_full(target, limits.variables), start, end)
+        if watched and task is None:
+            run.notify(StatementStarted(run=run, index=index, span=script.span(start, end)))
+        if is_async and task is None:
+            result = run.spawn(run, index, target)
+            if target is not None:
+                run.bind(target, result, start, end)
+            continue
+        for number in range(first_step, end_step):
+            kind, shape, to, reads, at, until = step(number)
+            values: list[object] = []
+            for name in reads:
+                if type(name) is int:
+                    values.append(slots[name])
+                    continue
+                if captured is not None:
+                    value = captured[name]
+                elif passed is not None:
+                    value = run.read(name, at, until)
+                else:
+                    value = lookup(name, ABSENT)
+                    if value is ABSENT:
+                        value = run.read(name, at, until)
+                if type(value) is BackgroundTask and not _is_copy(run, number, kind, to, value):
+                    if not value.done:
+                        try:
+                            yield value
+                        except CallStopped as ended:
+                            raise _stopped(run, ended, at, until) from ended.cause
+                    value = _settle(run, name, value)
+                values.append(value)
+            if kind == VALUE:
+                result = script.value(number, values, host)
+            else:
+                tool, names = plans[shape]
+                arguments = build(number, names, values, host)
+                coercer = tool.coercer
+                if not coercer.fits(arguments):
+                    raw = build(number, names, values, host, True)
+                    arguments = _coerced(run, tool, names, raw, number)
+                if watched:
+                    _announce(run, tool, arguments, number, task)
+                started = clock()
+                try:
+                    result = yield tool, arguments, number
+                except CallEnded as ended:
+                    error = call_error(run, tool, ended, at, until)
+                    failure = Failure(error, ended)
+                    records.append((number, tool, arguments, started, clock(), failure))
+                    if watched:
+                        _report_end(run, records[-1], task)
+                    raise error from ended.cause
+                records.append((number, tool, arguments, started, clock(), result))
+                if watched:
+                    _report_end(run, records[-1], task)
+            if type(to) is int:
+                slots[to] = result
+        if task is not None:
+            continue
+        if run.stopped is not None:
+            # What arrives after the script was cancelled is thrown away.
+            raise _stopped(run, run.stopped, start, end)
+        if target is not None:
+            if watched or is_tight:
+                run.bind(target, result, start, end)
+            else:
+                bind(target, result)
+                bound[target] = result
+    return result
+
+
+def _is_copy(run: Run, step: int, kind: int, to: str | int | None, task: BackgroundTask) -> bool:
+    """Whether a step is `$y = $x` and no more, which copies the handle of a task."""
+    if kind != VALUE or not isinstance(to, str):
+        return False
+    try:
+        return run.script.value(step, (task,), PROBE) is task
+    except ValueIsUsed:
+        return False
+
+
+def _settle(run: Run, name: str, task: BackgroundTask) -> object:
+    """The value of a task that a statement uses; the variable holds it from now on.
+
+    Raises:
+        NitError: The task failed.
+    """
+    value = task.outcome()
+    run.table.replace(name, task, value)
+    if run.bound.get(name) is task:
+        run.bound[name] = value
+    return value
+
+
+def _coerced(
+    run: Run, tool: Tool, names: tuple[str, ...], raw: dict[str, object], step: int
+) -> dict[str, object]:
+    """Convert and validate arguments that do not fit as they are."""
+    try:
+        return tool.coercer.coerce(raw, run.limits)
+    except CoercionError as error:
+        start, end = run.script.tool_span(step)
+        if error.parameter in names:
+            _, _, start, end = run.script.argument_spans(step)[names.index(error.parameter)]
+        raise run.error_at(
+            NitRuntimeError, error.code, error.message, start, end, hint=error.hint
+        ) from None
+
+
+# Errors of calls
+
+
+def call_error(run: Run, tool: Tool, ended: CallEnded, start: int, end: int) -> NitError:
+    """The error that a call which came to no value ends its statement with."""
+    name = tool.spec.nit_name
+    if isinstance(ended, CallStopped):
+        return _stopped(run, ended, start, end, tool=name)
+    if isinstance(ended, CallTimedOut):
+        return run.error_at(
+            NitTimeoutError,
+            "NIT502",
+            f"`{name}` did not finish within {ended.seconds:g} s",
+            start,
+            end,
+            hint="start it with `async`, or give the tool a longer `timeout`",
+        )
+    cause = ended.cause
+    if isinstance(cause, NitError) and not cause.diagnostics:
+        return run.placed(cause, start, end)
+    message = f"`{name}` raised {type(cause).__name__}"
+    text = _one_line(cause)
+    return run.error_at(
+        NitToolError, "NIT501", f"{message}: {text}" if text else message, start, end
+    )
+
+
+def _stopped(
+    run: Run, stopped: CallStopped, start: int, end: int, *, tool: str | None = None
+) -> NitError:
+    """The error of a script that was cancelled, interrupted, or given too little time."""
+    cause = stopped.cause
+    hint = None
+    if stopped.lingers:
+        hint = f"the thread of `{tool}` cannot be stopped and runs on; its result is thrown away"
+    if isinstance(cause, ScriptTimedOut):
+        message = f"the script did not finish within {cause.seconds:g} s"
+        return run.error_at(NitTimeoutError, "NIT503", message, start, end, hint=hint)
+    what = "interrupted" if isinstance(cause, KeyboardInterrupt) else "cancelled"
+    during = f" while `{tool}` ran" if tool else ""
+    return run.error_at(
+        NitCancelledError, "NIT402", f"the script was {what}{during}", start, end, hint=hint
+    )
+
+
+def _one_line(error: BaseException | None) -> str:
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - a tool's own exception may do anything
+        return "(its text cannot be read)"
+    text = " ".join(text[:_LONGEST_MESSAGE].split())
+    return text
+
+
+# What is watched
+
+
+def _announce(
+    run: Run, tool: Tool, arguments: dict[str, object], step: int, task: BackgroundTask | None
+) -> None:
+    """Open a channel for a call, and say that it begins."""
+    if task is None:
+        channel = run.channel = Channel(run, None)
+    else:
+        channel = task.channel
+    row = run.script.step(step)
+    run.notify(
+        CallStarted(
+            run=run,
+            key=channel.key,
+            tool=tool.spec.nit_name,
+            arguments=arguments,
+            span=run.script.span(row[4], row[5]),
+            task=task,
+        )
+    )
+
+
+def _report_end(run: Run, record: Record, task: BackgroundTask | None) -> None:
+    """Say that a call ended."""
+    channel = run.channel if task is None else task.channel
+    if channel is not None:
+        channel.flush()
+        call = call_of(run, record, channel)
+        run.notify(CallFinished(run=run, key=channel.key, call=call, task=task))

@@ -1,0 +1,257 @@
+"""A run: one script on its way. What it reads, binds and did, and the way to stop it."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from nit_kernel.errors import NitError, NitRuntimeError
+from nit_kernel.runtime.host import ValueHost
+from nit_kernel.runtime.observer import TaskChanged, ValueBound
+from nit_kernel.runtime.symbols import ABSENT
+
+if TYPE_CHECKING:
+    from nit_kernel._syntax import Script
+    from nit_kernel.config import Limits
+    from nit_kernel.language.check import CallPlan
+    from nit_kernel.runtime.background import BackgroundTask
+    from nit_kernel.runtime.context import Channel
+    from nit_kernel.runtime.observer import Event, Observer
+    from nit_kernel.runtime.symbols import SymbolTable
+    from nit_kernel.runtime.tool import Tool
+
+logger = logging.getLogger("nit_kernel")
+
+E_ = TypeVar("E_", bound=NitError)
+
+_numbers = itertools.count(1)
+
+
+class CallEnded(Exception):
+    """How a driver says that a call came to no value."""
+
+    def __init__(self, cause: BaseException | None = None) -> None:
+        super().__init__()
+        self.cause = cause
+
+
+class CallFailed(CallEnded):
+    """The tool raised `cause`."""
+
+
+class CallTimedOut(CallEnded):
+    """The tool did not finish in `seconds`."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+
+
+class CallStopped(CallEnded):
+    """The script was cancelled or interrupted; `cause` is the interrupt, if there was one.
+
+    `lingers` says that the tool's thread could not be stopped.
+    """
+
+    def __init__(self, cause: BaseException | None = None, *, lingers: bool = False) -> None:
+        super().__init__(cause)
+        self.lingers = lingers
+
+
+class ScriptTimedOut(Exception):
+    """The whole script was given `seconds`; the cause of a stop."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+
+
+class Failure:
+    """In a record, in place of a value: the error of a call, and how the call ended."""
+
+    __slots__ = ("error", "was_stopped")
+
+    def __init__(self, error: NitError, ended: CallEnded) -> None:
+        self.error = error
+        self.was_stopped = isinstance(ended, CallStopped)
+
+
+Record: TypeAlias = "tuple[int, Tool, dict[str, object], float, float, object]"
+"""A call that was made: step, tool, arguments, start, end (performance counter), value or `Failure`."""
+
+
+class Run:
+    """One script on its way: what it reads and binds, what it has done, and how to stop it."""
+
+    __slots__ = (
+        "_wake",
+        "alarm",
+        "bound",
+        "channel",
+        "channels",
+        "error",
+        "host",
+        "limits",
+        "namespace",
+        "number",
+        "observer",
+        "observer_takes_output",
+        "origin",
+        "passed",
+        "plans",
+        "records",
+        "script",
+        "spawn",
+        "stopped",
+        "table",
+        "tasks",
+        "value",
+    )
+
+    def __init__(
+        self,
+        script: Script,
+        plans: Sequence[CallPlan],
+        table: SymbolTable,
+        *,
+        limits: Limits,
+        spawn: Callable[[Run, int, str | None], BackgroundTask],
+        passed: Mapping[str, object] | None = None,
+        namespace: Mapping[str, object] | None = None,
+        origin: str = "person",
+        observer: Observer | None = None,
+    ) -> None:
+        self.script = script
+        self.plans = plans
+        self.table = table
+        self.limits = limits
+        self.spawn = spawn
+        self.passed = passed
+        self.namespace = namespace
+        self.origin = origin
+        self.observer = observer
+        self.observer_takes_output = observer is not None and bool(
+            getattr(observer, "takes_output", False)
+        )
+        self.number = next(_numbers)
+        self.host = ValueHost(script, limits)
+        self.bound: dict[str, object] = {}
+        self.records: list[Record | BackgroundTask] = []
+        self.tasks: list[BackgroundTask] = []
+        self.value: object = None
+        self.error: NitError | None = None
+        self.stopped: CallStopped | None = None
+        self.channel: Channel | None = None
+        """The channel of the call that runs, where it has one."""
+        self.channels: dict[int, Channel] = {}
+        """The channels of calls that had one, by the number of their record."""
+        self.alarm: int | None = None
+        """The clock of a script that has a time limit."""
+        self._wake: Callable[[], object] | None = None
+
+    # Stopping
+
+    def cancel(self, cause: BaseException | None = None) -> None:
+        """Stop the script: the running call is cancelled, no later statement starts.
+
+        May be called from any thread. What it started in the background goes on.
+        """
+        if self.stopped is None:
+            self.stopped = CallStopped(cause)
+            wake = self._wake
+            if wake is not None:
+                wake()
+
+    def on_stop(self, wake: Callable[[], object] | None) -> None:
+        """Set what a driver wants to be called (from any thread) when the script is cancelled."""
+        self._wake = wake
+        if wake is not None and self.stopped is not None:
+            wake()
+
+    # Variables
+
+    def read(self, name: str, start: int, end: int) -> object:
+        """What a variable holds now, a task as it is.
+
+        Raises:
+            NitRuntimeError: It is not there (any more).
+        """
+        passed = self.passed
+        if passed is not None and name not in self.bound and name in passed:
+            return passed[name]
+        value = self.table.lookup(name, ABSENT)
+        if value is not ABSENT:
+            return value
+        if self.namespace is not None:
+            try:
+                return self.namespace[name]
+            except KeyError:
+                pass
+        raise self.error_at(
+            NitRuntimeError,
+            "NIT401",
+            f"`${name}` is not defined any more",
+            start,
+            end,
+            hint="it was there when the script was checked and has been removed since",
+        )
+
+    def bind(self, name: str, value: object, start: int, end: int) -> None:
+        """Bind a variable that a statement assigns.
+
+        Raises:
+            NitLimitError: The session holds too many.
+        """
+        try:
+            self.table.bind(name, value)
+        except NitError as error:
+            raise self.placed(error, start, end) from None
+        self.bound[name] = value
+        if self.observer is not None:
+            span = self.script.span(start, end)
+            self.notify(ValueBound(run=self, name=name, value=value, span=span))
+
+    # Errors with their place
+
+    def error_at(
+        self,
+        kind: type[E_],
+        code: str,
+        message: str,
+        start: int,
+        end: int,
+        *,
+        hint: str | None = None,
+    ) -> E_:
+        """Build an error that shows its place in the script."""
+        found = self.script.diagnostic(code, message, start, end, hint=hint)
+        return kind(message, code=code, hint=hint, diagnostics=(found,))
+
+    def error_at_statement(
+        self, kind: type[E_], code: str, message: str, index: int, *, hint: str | None = None
+    ) -> E_:
+        """Build an error that shows a whole statement."""
+        row = self.script.statement(index)
+        return self.error_at(kind, code, message, row[4], row[5], hint=hint)
+
+    def placed(self, error: NitError, start: int, end: int) -> NitError:
+        """Give an error without a place one."""
+        return self.error_at(type(error), error.code, error.message, start, end, hint=error.hint)
+
+    # Telling the observer
+
+    def notify(self, event: Event) -> None:
+        """Tell the observer; what it raises is logged."""
+        observer = self.observer
+        if observer is not None:
+            try:
+                observer.on_event(event)
+            except Exception:
+                logger.exception("the observer of the session raised")
+
+    def notify_task(self, task: BackgroundTask) -> None:
+        """Tell the observer that a background task changed."""
+        if self.observer is not None:
+            self.notify(TaskChanged(run=self, task=task))

@@ -1,0 +1,573 @@
+"""A conversation's tools, variables and background tasks: the one place that knows all parts.
+
+```
+text ──prepare──> Prepared ──run / arun──> Result
+       parse, check            interpreter + driver: calls, bindings, background tasks
+```
+`prepare` runs nothing; `run` blocks; `arun` awaits. All three give the same outcome for the same
+script, and raise only where it says so: what goes wrong is `Result.error`.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from nit_kernel._syntax import CALL, format_source, quote
+from nit_kernel._syntax import parse as parse_source
+from nit_kernel.config import Limits
+from nit_kernel.errors import NitCancelledError, NitCheckError, NitError, NitSyntaxError
+from nit_kernel.language.check import check_script
+from nit_kernel.runtime.background import log_failure
+from nit_kernel.runtime.dispatcher import drive, drive_awaiting
+from nit_kernel.runtime.observer import ScriptFinished, ScriptStarted
+from nit_kernel.runtime.registry import Registry
+from nit_kernel.runtime.result import Result
+from nit_kernel.runtime.run import Run, ScriptTimedOut
+from nit_kernel.runtime.symbols import SymbolTable
+from nit_kernel.runtime.task_driver import TaskDriver
+from nit_kernel.runtime.threads import Threads
+from nit_kernel.runtime.tool import Tool
+from nit_kernel.runtime.tool_view import ToolView
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from concurrent.futures import Executor
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+    from nit_kernel._syntax import Diagnostic, Script, Span
+    from nit_kernel.language.check import CallPlan, Checked
+    from nit_kernel.runtime.background import BackgroundTask, Reader
+    from nit_kernel.runtime.dispatcher import OnCaller
+    from nit_kernel.runtime.loop import LoopThread
+    from nit_kernel.runtime.observer import Observer
+    from nit_kernel.runtime.threads import Carry
+
+Origin: TypeAlias = Literal["person", "model"]
+"""Who wrote a script. A model's sees the symbol table only."""
+
+Legacy: TypeAlias = Literal["allow", "off", "only"]
+"""Whether NIT 1.0 blocks may stand in a script."""
+
+
+class Prepared:
+    """A script that was parsed and checked against a session; nothing of it has run."""
+
+    __slots__ = ("_checked", "namespace", "origin", "variables", "version")
+
+    def __init__(
+        self,
+        checked: Checked,
+        version: int,
+        origin: Origin,
+        variables: Mapping[str, object] | None,
+        namespace: Mapping[str, object] | None,
+    ) -> None:
+        self._checked = checked
+        self.version = version
+        self.origin: Origin = origin
+        self.variables = variables
+        self.namespace = namespace
+
+    @property
+    def script(self) -> Script:
+        """The script."""
+        return self._checked.script
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What parsing and checking found, in the order of the text, at most 100."""
+        return self._checked.diagnostics
+
+    @property
+    def ok(self) -> bool:
+        """Whether it may run."""
+        return self._checked.ok
+
+    @property
+    def plans(self) -> Sequence[CallPlan]:
+        """The tool and the parameters of each shape of call."""
+        return self._checked.plans
+
+    @property
+    def tools(self) -> tuple[tuple[Tool, Span], ...]:
+        """The tools that it will call, each with its place, in the order of the calls."""
+        if not self.ok:
+            return ()
+        script, plans = self.script, self.plans
+        calls = ((script.step(number), number) for number in range(script.step_count))
+        return tuple(
+            (plans[row[1]].tool, script.span(*script.tool_span(number)))
+            for row, number in calls
+            if row[0] == CALL
+        )
+
+    @property
+    def error(self) -> NitError | None:
+        """Why it may not run, or `None`."""
+        if self.ok:
+            return None
+        wrong = [item for item in self.diagnostics if item.severity == "error"]
+        is_syntax = wrong[0].code < "NIT300"
+        return (NitSyntaxError if is_syntax else NitCheckError).of(*wrong)
+
+
+class Session:
+    """Tools, variables and background tasks of one conversation.
+
+    Leaving `with Session(..)` (or `async with`) closes it, which cancels its background tasks;
+    `wait` waits for them. All methods may be called from any thread.
+
+    Args:
+        tools: Functions made tools by `@tool`, plain functions, or `Tool`s.
+        plugins: Plugin folders, or folders of them.
+        limits: What scripts and values may cost.
+        executor: Where plain functions of `async` statements run; own daemon threads if left out.
+        observer: Sees statements, calls, values, progress and tasks.
+        carry: What worker threads must know of the thread that started their call; see `Threads`.
+
+    Raises:
+        PluginError: A tool is unusable, or two have one name. (A broken plugin does not raise: it
+            is listed in `plugins`.)
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[object] = (),
+        plugins: Iterable[str | Path] = (),
+        *,
+        limits: Limits | None = None,
+        executor: Executor | None = None,
+        observer: Observer | None = None,
+        carry: Carry | None = None,
+    ) -> None:
+        self.limits = limits or Limits()
+        self.observer = observer
+        self.registry = Registry()
+        self.variables = SymbolTable(self.limits.variables)
+        self._threads = Threads(self.limits, executor, carry)
+        self._tasks = TaskDriver(self._threads)
+        self._running: set[Run] = set()
+        self._closers: list[Callable[[], object]] = []
+        self._closed = False
+        self._finalize = weakref.finalize(self, self._threads.close)
+        for tool in tools:
+            self.add_tool(tool)
+        if plugins:
+            self.load_plugins(plugins)
+
+    # Tools
+
+    @property
+    def tools(self) -> ToolView:
+        """The tools, callable from Python: `session.tools.add(a=1)`, `session.tools.web.fetch(..)`."""
+        return ToolView(self.registry, self._threads)
+
+    def add_tool(self, tool: object) -> tuple[str, ...]:
+        """Add a function or `Tool` to the notebook's own; one of the same name is replaced.
+
+        Returns:
+            One line for each bare name that changes its meaning by this.
+
+        Raises:
+            PluginError: It cannot be a tool.
+        """
+        if not isinstance(tool, Tool):
+            # Reading type hints takes pydantic, which a session of finished tools does not need.
+            from nit_kernel.sources.functions import tool_of  # noqa: PLC0415
+
+            tool = tool_of(tool)
+        return self.registry.add(tool)
+
+    # Running
+
+    def prepare(
+        self,
+        source: str,
+        *,
+        origin: Origin = "person",
+        variables: Mapping[str, object] | None = None,
+        namespace: Mapping[str, object] | None = None,
+        legacy: Legacy | None = None,
+    ) -> Prepared:
+        """Parse and check a script; nothing runs and nothing is raised for a bad one.
+
+        Args:
+            source: The text.
+            origin: Who wrote it. A model's script sees the symbol table only.
+            variables: Values passed in: read before the symbol table until the script assigns
+                the name, and not put there.
+            namespace: Where names are looked up at last, lazily: a notebook's variables.
+            legacy: Whether NIT 1.0 blocks are understood; a person's are, a model's are not.
+        """
+        limits = self.limits
+        script = parse_source(
+            source,
+            script_bytes=limits.script_bytes,
+            statements=limits.statements,
+            nesting=limits.nesting,
+            value_bytes=limits.value_bytes,
+            value_nodes=limits.value_nodes,
+            legacy=legacy or ("allow" if origin == "person" else "off"),
+        )
+        if origin == "model":
+            variables = namespace = None
+        return self._check(script, origin, variables, namespace)
+
+    def run(
+        self,
+        source: str | Prepared,
+        *,
+        variables: Mapping[str, object] | None = None,
+        namespace: Mapping[str, object] | None = None,
+        check: bool = False,
+        origin: Origin = "person",
+        timeout: float | None = None,
+        on_interrupt: Literal["raise", "return"] = "raise",
+    ) -> Result:
+        """Run a script to its end on this thread, also inside a running event loop.
+
+        Args:
+            source: The text, or what `prepare` made of it.
+            variables: See `prepare`.
+            namespace: See `prepare`.
+            check: Whether to raise what is otherwise `Result.error`.
+            origin: See `prepare`.
+            timeout: Seconds for the whole script. A function on this thread is not interrupted by
+                it: the script then ends as soon as the function returns.
+            on_interrupt: What Ctrl-C does after the running call was stopped: go on as
+                `KeyboardInterrupt`, or return a result whose error is a `NitCancelledError` with
+                the interrupt as its `__cause__`.
+
+        Raises:
+            NitError: The script failed, and `check` was asked for.
+            KeyboardInterrupt: Ctrl-C was pressed, or the notebook interrupted.
+        """
+        prepared = self._prepared(source, origin, variables, namespace)
+        if not prepared.ok:
+            return _checked_result(self._refused(prepared), check)
+        run = self._begin(prepared, timeout)
+        try:
+            run.value = drive(run, self._threads)
+        except NitError as error:
+            run.error = error
+        except KeyboardInterrupt as interrupt:
+            run.error = _interrupted(interrupt)
+        finally:
+            self._end(run)
+        return self._result(run, prepared, check, on_interrupt)
+
+    async def arun(
+        self,
+        source: str | Prepared,
+        *,
+        variables: Mapping[str, object] | None = None,
+        namespace: Mapping[str, object] | None = None,
+        check: bool = False,
+        origin: Origin = "person",
+        timeout: float | None = None,
+        on_interrupt: Literal["raise", "return"] = "raise",
+        on_caller: OnCaller | None = None,
+    ) -> Result:
+        """Run a script to its end while the caller's event loop goes on.
+
+        Arguments as for `run`. Plain functions run in worker threads, unless `on_caller` runs
+        them: it is called with a function on the thread that awaits, and returns what that returns.
+        Cancelling the awaiting task is an interrupt.
+
+        Raises:
+            NitError: The script failed, and `check` was asked for.
+            asyncio.CancelledError: The awaiting task was cancelled.
+            KeyboardInterrupt: A function on the awaiting thread was interrupted.
+        """
+        prepared = self._prepared(source, origin, variables, namespace)
+        if not prepared.ok:
+            return _checked_result(self._refused(prepared), check)
+        run = self._begin(prepared, timeout)
+        try:
+            run.value = await drive_awaiting(run, self._threads, on_caller)
+        except NitError as error:
+            run.error = error
+        except KeyboardInterrupt as interrupt:
+            run.error = _interrupted(interrupt)
+        finally:
+            self._end(run)
+        return self._result(run, prepared, check, on_interrupt)
+
+    def prepare_call(
+        self, name: str, arguments: Mapping[str, object], *, origin: Origin = "model"
+    ) -> Prepared:
+        """Prepare one call of a tool by its exact name: a model's native tool call.
+
+        The arguments are values, so nothing in them is taken for NIT text. `run` and `arun` take
+        the result, coercion, errors and permission work as for a script.
+        """
+        values = {f"_{number}": value for number, value in enumerate(arguments.values())}
+        pairs = zip(arguments, values, strict=True)
+        written = "".join(f", {quote(argument)}=${value}" for argument, value in pairs)
+        script = parse_source(f"call({quote(name)}{written})", legacy="off")
+        return self._check(script, origin, values, None)
+
+    # Background tasks and the end
+
+    @property
+    def tasks(self) -> Mapping[str, BackgroundTask]:
+        """The background tasks by name: all that wait or run, and the last that ended."""
+        return self._tasks.scheduler.tasks
+
+    def take_ended(self, reader: Reader = "person") -> tuple[BackgroundTask, ...]:
+        """The background tasks that ended since this reader last asked, oldest first.
+
+        For displays and reports, so that every failure is told once; see `Reader`.
+        """
+        return self._tasks.scheduler.take_ended(reader)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until no background task runs; whether that came within `timeout` seconds."""
+        return self._tasks.scheduler.wait(timeout)
+
+    async def await_tasks(self, timeout: float | None = None) -> bool:
+        """The same as `wait`, while the caller's event loop goes on."""
+        return await self._tasks.scheduler.await_idle(timeout)
+
+    def cancel(self, name: str) -> bool:
+        """Cancel a background task; whether it had not ended before.
+
+        Raises:
+            KeyError: No task has the name.
+        """
+        return self.tasks[name].cancel()
+
+    def cancel_all(self) -> int:
+        """Cancel every background task that has not ended; how many those were."""
+        return self._tasks.scheduler.cancel_all()
+
+    @property
+    def loop(self) -> LoopThread:
+        """The session's own event loop, in a thread; started by the first use."""
+        return self._threads.loop
+
+    def on_close(self, closer: Callable[[], object]) -> None:
+        """Have something called when the session closes, last come first, before its loop stops."""
+        self._closers.append(closer)
+
+    def reset(self) -> None:
+        """Forget all variables and cancel the background tasks; tools stay."""
+        self.cancel_all()
+        self.variables.clear()
+
+    def close(self) -> None:
+        """Cancel scripts and background tasks, and end the threads. Safe to call twice."""
+        if self._closed:
+            return
+        self._closed = True
+        for run in list(self._running):
+            run.cancel()
+        scheduler = self._tasks.scheduler
+        scheduler.cancel_all()
+        for closer in reversed(self._closers):
+            closer()
+        for task in scheduler.unseen_failures():
+            log_failure(task)
+        self._finalize()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        from asyncio import get_running_loop  # noqa: PLC0415 - whoever awaits has loaded it
+
+        # Closing waits for the clean-up of coroutines, and must not hold up the caller's loop.
+        await get_running_loop().run_in_executor(None, self.close)
+
+    def __repr__(self) -> str:
+        tools, tasks = len(self.registry.tools()), self._tasks.scheduler.open_count
+        return f"<Session: {tools} tools, {len(self.variables)} variables, {tasks} tasks running>"
+
+    # One script
+
+    def _prepared(
+        self,
+        source: str | Prepared,
+        origin: Origin,
+        variables: Mapping[str, object] | None,
+        namespace: Mapping[str, object] | None,
+    ) -> Prepared:
+        """A script that was checked against the tools as they are now."""
+        if self._closed:
+            raise NitError("the session is closed", code="NIT406", hint="make a new `Session`")
+        if isinstance(source, str):
+            return self.prepare(source, origin=origin, variables=variables, namespace=namespace)
+        variables = source.variables if variables is None else variables
+        namespace = source.namespace if namespace is None else namespace
+        is_current = source.version == self.registry.version
+        if is_current and variables is source.variables and namespace is source.namespace:
+            return source
+        return self._check(source.script, source.origin, variables, namespace)
+
+    def _check(
+        self,
+        script: Script,
+        origin: Origin,
+        variables: Mapping[str, object] | None,
+        namespace: Mapping[str, object] | None,
+    ) -> Prepared:
+        version = self.registry.version
+        known = (
+            self.variables
+            if variables is None and namespace is None
+            else _Visible(self.variables, variables, namespace)
+        )
+        checked = check_script(script, registry=self.registry, known=known, origin=origin)
+        return Prepared(checked, version, origin, variables, namespace)
+
+    def _begin(self, prepared: Prepared, timeout: float | None) -> Run:
+        run = Run(
+            prepared.script,
+            prepared.plans,
+            self.variables,
+            limits=self.limits,
+            spawn=self._tasks.spawn,
+            passed=prepared.variables,
+            namespace=prepared.namespace,
+            origin=prepared.origin,
+            observer=self.observer,
+        )
+        self._running.add(run)
+        if timeout is not None:
+            run.alarm = self._threads.deadlines.add(
+                timeout, lambda: run.cancel(ScriptTimedOut(timeout))
+            )
+        if self.observer is not None:
+            self._threads.layer.acquire()
+            run.notify(ScriptStarted(run=run))
+        return run
+
+    def _end(self, run: Run) -> None:
+        self._running.discard(run)
+        if run.alarm is not None:
+            self._threads.deadlines.remove(run.alarm)
+        if run.observer is not None:
+            self._threads.layer.release()
+
+    def _result(
+        self, run: Run, prepared: Prepared, check: bool, on_interrupt: Literal["raise", "return"]
+    ) -> Result:
+        result = Result(
+            run.script, prepared.diagnostics, run.error, run, self.limits, self._take_for_report
+        )
+        if run.observer is not None:
+            run.notify(ScriptFinished(run=run, result=result))
+        if run.error is None:
+            return result
+        cause = run.error.__cause__
+        if on_interrupt == "raise" and isinstance(run.error, NitCancelledError):
+            if cause is not None and not isinstance(cause, Exception):
+                raise cause.with_traceback(None)
+        return _checked_result(result, check)
+
+    def _refused(self, prepared: Prepared) -> Result:
+        return Result(
+            prepared.script,
+            prepared.diagnostics,
+            prepared.error,
+            None,
+            self.limits,
+            self._take_for_report,
+        )
+
+    def _take_for_report(self) -> tuple[BackgroundTask, ...]:
+        return self.take_ended("report")
+
+
+class _Visible:
+    """The names that a script may read: passed in, in the table, in the notebook."""
+
+    __slots__ = ("_places",)
+
+    def __init__(self, *places: Mapping[str, object] | None) -> None:
+        self._places = [place for place in places if place is not None]
+
+    def __contains__(self, name: object) -> bool:
+        return any(name in place for place in self._places)
+
+    def __iter__(self) -> Iterator[str]:
+        for place in self._places:
+            yield from place
+
+
+def parse(source: str, limits: Limits | None = None) -> Script:
+    """Parse a script; syntax only.
+
+    Raises:
+        NitSyntaxError: The text is no script; `.diagnostics` has all that is wrong with it.
+    """
+    limits = limits or Limits()
+    script = parse_source(
+        source,
+        script_bytes=limits.script_bytes,
+        statements=limits.statements,
+        nesting=limits.nesting,
+        value_bytes=limits.value_bytes,
+        value_nodes=limits.value_nodes,
+    )
+    if not script.ok:
+        raise NitSyntaxError.of(*(item for item in script.diagnostics if item.severity == "error"))
+    return script
+
+
+def check(source: str, session_or_tools: Session | Iterable[object]) -> tuple[Diagnostic, ...]:
+    """Say everything about a script that can be said without running it.
+
+    Args:
+        source: The text.
+        session_or_tools: What it would run in, or only the tools that it may call.
+    """
+    if isinstance(session_or_tools, Session):
+        return session_or_tools.prepare(source).diagnostics
+    with Session(tools=session_or_tools) as session:
+        return session.prepare(source).diagnostics
+
+
+def format_script(source: str) -> str:
+    """Lay a script out in the one canonical way, comments kept.
+
+    Raises:
+        NitSyntaxError: The text is no script.
+    """
+    text, diagnostics = format_source(source)
+    if text is None:
+        raise NitSyntaxError.of(*(item for item in diagnostics if item.severity == "error"))
+    return text
+
+
+def _interrupted(interrupt: KeyboardInterrupt) -> NitCancelledError:
+    """The error of a script that was interrupted between two calls."""
+    error = NitCancelledError("the script was interrupted", code="NIT402")
+    error.__cause__ = interrupt
+    return error
+
+
+def _checked_result(result: Result, check: bool) -> Result:
+    if check:
+        result.raise_error()
+    return result
