@@ -4,7 +4,7 @@ Everything here is frozen, never raises for bad input text, and knows nothing of
 """
 
 from collections.abc import Sequence
-from typing import Final, Literal, NoReturn, Protocol, final
+from typing import Final, Literal, NoReturn, Protocol, TypeAlias, final
 
 Severity = Literal["error", "warning"]
 
@@ -343,3 +343,20 @@ class StreamFilter:
     ) -> StreamFilter: ...
     def feed(self, chunk: str, /) -> list[Event]: ...
     def finish(self) -> list[Event]: ...
+
+ValueRule: TypeAlias = str | tuple[str, object]
+"""One kind of value: `"any"`, `"string"`, `"integer"`, `"number"`, `"boolean"`, `"null"`,
+`"array"`, `"object"`, `("array", item_rules)`, `("text", exact_text)` or
+`("constant", number_or_constant_as_written)`."""
+
+ToolRow: TypeAlias = tuple[str, str | None, Sequence[tuple[str, Sequence[ValueRule]]], bool]
+"""`(name, exact, parameters, is_open)`: the name as called, the exact name where the call goes
+through the built-in `call`, the rules of each parameter's values (none: any), whether other
+arguments are let in."""
+
+def grammar(tools: Sequence[ToolRow], id: str, format: str = "gbnf") -> str:
+    """Write the grammar of a reply, for constrained decoding.
+
+    Raises:
+        ValueError: The id cannot stand in a tag, or the format is neither `gbnf` nor `lark`.
+    """

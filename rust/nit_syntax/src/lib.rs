@@ -1,2 +1,3 @@
 //! NIT syntax.
+pub mod grammar;
 pub mod stream_filter;

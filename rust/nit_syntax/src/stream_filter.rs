@@ -23,7 +23,7 @@ use block::{BlockScanner, LineQuotes, Scan};
 use memchr::{memchr, memchr2};
 use tags::{Found, LEGACY_CLOSE, TagKind, Tags};
 
-pub use tags::InvalidTagName;
+pub use tags::{InvalidTagName, check_id};
 
 /// What a filter has found. Text and scripts are bytes as they came.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -37,6 +37,15 @@ impl fmt::Display for InvalidTagName {
 
 impl std::error::Error for InvalidTagName {}
 
+/// Whether `id` can stand in a block's tag.
+pub fn check_id(id: &str) -> Result<(), InvalidTagName> {
+    let is_id = |byte: u8| byte.is_ascii_alphanumeric();
+    if id.is_empty() || id.len() > ID_CHARS || !id.bytes().all(is_id) {
+        return Err(InvalidTagName::Id(id.to_owned()));
+    }
+    Ok(())
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TagKind {
     Open,
@@ -81,10 +90,7 @@ pub(super) struct Tags {
 
 impl Tags {
     pub(super) fn new(id: &str, legacy: bool, reasoning: &[&str]) -> Result<Self, InvalidTagName> {
-        let is_id = |byte: u8| byte.is_ascii_alphanumeric();
-        if id.is_empty() || id.len() > ID_CHARS || !id.bytes().all(is_id) {
-            return Err(InvalidTagName::Id(id.to_owned()));
-        }
+        check_id(id)?;
         let block_name = format!("nit-{id}");
         let mut spans = Vec::with_capacity(reasoning.len());
         for &name in reasoning {
