@@ -144,7 +144,36 @@ class PluginError(NitError):
 
 
 class CodecError(NitError):
-    """A model's reply does not follow the protocol of its codec."""
+    """A model's reply does not follow the protocol of its codec.
+
+    Its place is a span of the reply. The text for a person names the place and does not quote the
+    reply: protocol text is never shown.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str,
+        hint: str | None = None,
+        diagnostics: Sequence[Diagnostic] = (),
+        place: Span | None = None,
+    ) -> None:
+        super().__init__(message, code=code, hint=hint, diagnostics=diagnostics)
+        self.place = place
+
+    @property
+    def span(self) -> Span | None:
+        """The place in the reply, or `None`."""
+        return self.place or super().span
+
+    def render(self, *, color: bool = False) -> str:
+        """Return the text for a person: message, place, hint."""
+        if self.place is None:
+            return super().render(color=color)
+        text = f"{self.code}: {self.message}"
+        text = f"{text} (line {self.place.line}, column {self.place.column} of the reply)"
+        return f"{text}\n  hint: {self.hint}" if self.hint else text
 
 
 class ModelError(NitError):
