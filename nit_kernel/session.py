@@ -21,7 +21,7 @@ from nit_kernel.errors import NitCancelledError, NitCheckError, NitError, NitSyn
 from nit_kernel.language.check import check_script
 from nit_kernel.runtime.background import log_failure
 from nit_kernel.runtime.dispatcher import drive, drive_awaiting
-from nit_kernel.runtime.observer import ScriptFinished, ScriptStarted
+from nit_kernel.runtime.observer import Both, ScriptFinished, ScriptStarted
 from nit_kernel.runtime.registry import Registry
 from nit_kernel.runtime.result import Result
 from nit_kernel.runtime.run import Run, ScriptTimedOut
@@ -271,11 +271,13 @@ class Session:
         timeout: float | None = None,
         on_interrupt: Literal["raise", "return"] = "raise",
         on_caller: OnCaller | None = None,
+        observer: Observer | None = None,
     ) -> Result:
         """Run a script to its end while the caller's event loop goes on.
 
         Arguments as for `run`. Plain functions run in worker threads, unless `on_caller` runs
         them: it is called with a function on the thread that awaits, and returns what that returns.
+        `observer` sees this script, besides the session's own observer.
         Cancelling the awaiting task is an interrupt.
 
         Raises:
@@ -286,7 +288,7 @@ class Session:
         prepared = self._prepared(source, origin, variables, namespace)
         if not prepared.ok:
             return _checked_result(self._refused(prepared), check)
-        run = self._begin(prepared, timeout)
+        run = self._begin(prepared, timeout, observer)
         try:
             run.value = await drive_awaiting(run, self._threads, on_caller)
         except NitError as error:
@@ -440,7 +442,11 @@ class Session:
         checked = check_script(script, registry=self.registry, known=known, origin=origin)
         return Prepared(checked, version, origin, variables, namespace)
 
-    def _begin(self, prepared: Prepared, timeout: float | None) -> Run:
+    def _begin(
+        self, prepared: Prepared, timeout: float | None, observer: Observer | None = None
+    ) -> Run:
+        if observer is not None and self.observer is not None:
+            observer = Both(self.observer, observer)
         run = Run(
             prepared.script,
             prepared.plans,
@@ -450,14 +456,14 @@ class Session:
             passed=prepared.variables,
             namespace=prepared.namespace,
             origin=prepared.origin,
-            observer=self.observer,
+            observer=observer or self.observer,
         )
         self._running.add(run)
         if timeout is not None:
             run.alarm = self._threads.deadlines.add(
                 timeout, lambda: run.cancel(ScriptTimedOut(timeout))
             )
-        if self.observer is not None:
+        if run.observer is not None:
             self._threads.layer.acquire()
             run.notify(ScriptStarted(run=run))
         return run

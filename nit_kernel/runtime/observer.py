@@ -143,3 +143,19 @@ class Observer(Protocol):
 
     def on_event(self, event: Event, /) -> None:
         """Take one event; must return at once."""
+
+
+class Both:
+    """Two observers as one: the session's own, and one that sees a single script."""
+
+    def __init__(self, first: Observer, second: Observer) -> None:
+        self._observers = (first, second)
+        self.takes_output = any(getattr(each, "takes_output", False) for each in self._observers)
+
+    def on_event(self, event: Event, /) -> None:
+        """Tell both, the second also where the first raises."""
+        first, second = self._observers
+        try:
+            first.on_event(event)
+        finally:
+            second.on_event(event)
