@@ -349,9 +349,11 @@ ValueRule: TypeAlias = str | tuple[str, object]
 `"array"`, `"object"`, `("array", item_rules)`, `("text", exact_text)` or
 `("constant", number_or_constant_as_written)`."""
 
-ToolRow: TypeAlias = tuple[str, str | None, Sequence[tuple[str, Sequence[ValueRule]]], bool]
-"""`(name, exact, parameters, is_open)`: the name as called, the exact name where the call goes
-through the built-in `call`, the rules of each parameter's values (none: any), whether other
+ToolRow: TypeAlias = tuple[
+    Sequence[str], str | None, Sequence[tuple[str, Sequence[ValueRule]]], bool
+]
+"""`(names, exact, parameters, is_open)`: the names it is called by, the exact name where the call
+goes through the built-in `call`, the rules of each parameter's values (none: any), whether other
 arguments are let in."""
 
 def grammar(tools: Sequence[ToolRow], id: str, format: str = "gbnf") -> str:

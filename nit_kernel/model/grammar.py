@@ -18,6 +18,7 @@ from nit_kernel.language.schema import (
     JsonValue,
     ToolSpec,
     is_bare_name,
+    nit_name,
     resolve_reference,
 )
 
@@ -71,9 +72,15 @@ def _tool_row(spec: ToolSpec) -> _syntax.ToolRow:
             rules = [*rules, "null"]  # it means "left out"
         parameters.append((spec.argument_names[exact], rules))
     is_open = spec.is_open or bool(spec.declared.patterns)
-    if is_bare_name(spec.nit_name):
-        return (spec.nit_name, None, parameters, is_open)
-    return ("call", spec.name, parameters, is_open)
+    names = [name for name in (spec.nit_name, spec.name) if _is_written_so(name)]
+    if names:
+        return (list(dict.fromkeys(names)), None, parameters, is_open)
+    return (["call"], spec.name, parameters, is_open)
+
+
+def _is_written_so(name: str) -> bool:
+    # a dotted name is one name to the language
+    return is_bare_name(name) and all(nit_name(part) == part for part in name.split("."))
 
 
 def _value_rules(schema: JsonValue, root: JsonObject, depth: int) -> list[ValueRule]:

@@ -57,9 +57,9 @@ pub struct ParameterRule {
 /// One tool that a block may call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolRule {
-    /// Its name as written in a script.
-    pub name: String,
-    /// Its exact name, where `name` is the built-in that reaches a tool by that.
+    /// Its names as written in a script, one or more.
+    pub names: Vec<String>,
+    /// Its exact name, where it is called through the built-in that takes that.
     pub exact: Option<String>,
     /// Its parameters.
     pub parameters: Vec<ParameterRule>,
@@ -131,7 +131,7 @@ fn argument_of(tool: &ToolRule, values: &mut Values) -> Option<Node> {
 
 fn call_of(tool: &ToolRule, argument: Option<Node>) -> Node {
     let space = || rule("space").optional();
-    let name = text(&*tool.name);
+    let name = one_of(tool.names.iter().map(|name| text(&**name)).collect());
     match (&tool.exact, argument) {
         (None, None) => all([name, text("("), space(), text(")")]),
         (None, Some(argument)) => all([name, listed("(", &argument, ")")]),

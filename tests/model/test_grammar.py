@@ -1,0 +1,136 @@
+"""The grammars that hold a model to valid scripts, in the engines that servers use."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from grammar_engines import Derivations, LarkGrammar, LlamaGrammar
+
+from nit_kernel.language.schema import ToolSpec
+from nit_kernel.model.grammar import grammar
+
+ID = "A1B2"
+
+
+def rows(folder: Path) -> list[dict]:
+    found = []
+    for path in sorted(folder.glob("*.jsonl")):
+        found += [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+    return found
+
+
+def specs(tools: list[dict]) -> list[ToolSpec]:
+    return [
+        ToolSpec(name=t["name"], description=t["description"], parameters=t["parameters"])
+        for t in tools
+    ]
+
+
+def object_schema(properties: dict, required: list[str] | None = None, **more: object) -> dict:
+    return {"type": "object", "properties": properties, "required": required or [], **more}
+
+
+TOOLS = [
+    ToolSpec(
+        name="get-weather",
+        description="",
+        parameters=object_schema(
+            {
+                "city": {"type": "string"},
+                "days": {"type": "integer", "minimum": 1},
+                "unit": {"enum": ["celsius", 'f "x"', "it's"]},
+                "spots": {"type": "array", "items": {"type": "number"}},
+                "options": {"type": "object"},
+                "exact": {"type": "boolean"},
+                "any": {},
+            },
+            ["city", "days"],
+        ),
+    ),
+    ToolSpec(
+        name="files.read", description="", parameters=object_schema({}, additionalProperties=True)
+    ),
+    ToolSpec(name="now", description="", parameters=object_schema({})),
+    ToolSpec(
+        name="class",
+        description="",
+        parameters=object_schema({"from": {"type": ["integer", "null"]}}),
+    ),
+]
+
+
+def test_each_reply_of_a_table_is_taken_or_refused() -> None:
+    gbnf, lark = LlamaGrammar(grammar(TOOLS, ID)), LarkGrammar(grammar(TOOLS, ID, "lark"))
+    assert lark.error == ""
+    statements = {
+        'get_weather(city="Oslo", days=3)': True,
+        "get_weather(days=3.0, city='Oslo')": True,
+        "$w = async get_weather(city=$c.name[0], days=len)": False,
+        'get_weather(city=f"{$c.name:>5} \\n", days=$d["k"][-1][1:])': True,
+        "get_weather(days=3.5)": False,
+        'get_weather(days="3")': False,
+        "get_weather(days=null)": False,
+        "get_weather(exact=null, exact=True)": True,
+        'get_weather(unit="f \\"x\\"", unit=\'it\\\'s\', unit="it\'s")': True,
+        'get_weather(unit="kelvin")': False,
+        "get_weather(spots=[1, -2.5e3, $x])": True,
+        'get_weather(spots=["1"])': False,
+        'get_weather(options={a: 1, "b": [true], 3: $y, $k: (1, 2)})': True,
+        'get_weather(any="""a "quoted"\ntext""")': True,
+        'get_weather(any=r"\\d+", options=now().settings)': True,
+        "get_weather(days=now())": True,
+        "get_weather(wrong=1)": False,
+        "get-weather(days=1)": False,
+        "other(days=1)": False,
+        "now()": True,
+        "now(x=1)": False,
+        "files.read(whatever={}, path=now( ))": True,
+        'call("class", from=3)': True,
+        "class(from=3)": False,
+        "async now()": True,
+        "now(\n)\n# why\n\n$x = 1; $x": True,
+        "$x = $y[0].items[:3]": True,
+        "$__x": False,
+        "now() now()": False,
+        "now(": False,
+        "if $x: now()": False,
+        "": False,
+    }
+    for statement, is_taken in statements.items():
+        reply = f"Wait <b>.\n<nit-{ID}>\n{statement}\n</nit-{ID}> Done: 1 < 2."
+        assert (statement, gbnf.accepts(reply), lark.accepts(reply)) == (
+            statement,
+            is_taken,
+            is_taken,
+        )
+    for reply, is_taken in {
+        "": True,
+        "only prose, 3 < 4": True,
+        "<nit-ZZZZ>now()</nit-ZZZZ>": False,
+        f"<nit-{ID}>now()</nit-{ID}>": True,
+        f"<nit-{ID}>now()": False,
+        f"<nit-{ID}>now()</nit-{ID}><nit-{ID}>now()</nit-{ID}>": False,
+    }.items():
+        assert (reply, gbnf.accepts(reply), lark.accepts(reply)) == (reply, is_taken, is_taken)
+
+
+def test_every_corpus_script_that_its_schemas_allow_is_taken(shared: Path) -> None:
+    folder = shared / "corpus" / "scripts"
+    records = [row for row in rows(folder) if row.get("tools") and not row.get("refused")]
+    refused = []
+    count = 0
+    for row in records:
+        tools = specs(row["tools"])
+        gbnf, lark = LlamaGrammar(grammar(tools, ID)), LarkGrammar(grammar(tools, ID, "lark"))
+        assert gbnf.is_loaded
+        assert lark.error == ""
+        for script in (row["script"], *row.get("alts", {}).values()):
+            reply = f"Sure.\n<nit-{ID}>\n{script}\n</nit-{ID}>"
+            taken = (gbnf.accepts(reply), lark.accepts(reply))
+            if row["schema_ok"] and taken != (True, True):
+                refused.append((row["id"], taken, script))
+            count += 1
+        gbnf.close()
+    assert refused == []
+    assert count > 5_000
