@@ -130,8 +130,7 @@ class Channel:
                 self._lines[stream] = line[cut:]
         if cut:
             self.log(line[:cut], stream)
-        is_elsewhere = self.task is not None or self.cancelled
-        return is_elsewhere and self.run is not None and self.run.observer_takes_output
+        return self.run is not None and self.run.observer_takes_output
 
     def flush(self) -> None:
         """Pass on lines that have not ended."""

@@ -80,8 +80,7 @@ class Progressed:
 class Logged:
     """A tool printed or logged. `stream` is `"stdout"`, `"stderr"` or `"log"`.
 
-    What a call of the script itself prints also reached the real stream. What a background task
-    prints did not where the observer `takes_output`.
+    What it printed also reached the real stream, unless the observer `takes_output`.
     """
 
     run: Run
@@ -137,8 +136,8 @@ Event = (
 class Observer(Protocol):
     """Sees what happens in a session.
 
-    An observer that shows the output of background tasks itself has an attribute
-    `takes_output = True`; then their prints do not reach the real stream besides.
+    An observer that shows what tools print itself (a page that bounds it, and puts it where it
+    belongs) has an attribute `takes_output = True`; then it does not reach the real stream besides.
     """
 
     def on_event(self, event: Event, /) -> None:
