@@ -13,7 +13,7 @@ from nit_kernel.errors import NitError
 from nit_kernel.language.values import preview
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from IPython.core.interactiveshell import InteractiveShell
 
@@ -208,7 +208,7 @@ def error_lines(error: NitError, *, color: bool = True) -> list[str]:
     """The lines that a cell shows for an error: where, what, and what to do."""
     lines: list[str] = []
     if error.span is not None:
-        lines.append(f'{CELL_NAME}, line {error.span.line}')
+        lines.append(f"{CELL_NAME}, line {error.span.line}")
     return [*lines, *error.render(color=color).splitlines()]
 
 
@@ -219,5 +219,5 @@ def raisable(error: NitError, *, render: Callable[[NitError], list[str]] = error
             error.message, code=error.code, hint=error.hint, diagnostics=error.diagnostics
         )
     lines = render(error)
-    error._render_traceback_ = lambda: lines  # type: ignore[method-assign]  # noqa: SLF001
+    error._render_traceback_ = lambda: lines  # type: ignore[method-assign]
     return error

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
-
 class NitInterrupted(KeyboardInterrupt):
     """A person interrupted a cell of NIT; shows as its few lines, not as a traceback.
 

@@ -41,10 +41,14 @@ class NitKernel(IPythonKernel):
     def do_is_complete(self, code: str) -> dict[str, Any]:
         """Say whether a console should run the cell or ask for more lines."""
         if starts_bare_block(code):
-            return {"status": "complete"} if is_bare_block(code) else {
-                "status": "incomplete",
-                "indent": "",
-            }
+            return (
+                {"status": "complete"}
+                if is_bare_block(code)
+                else {
+                    "status": "incomplete",
+                    "indent": "",
+                }
+            )
         return super().do_is_complete(code)
 
     @contextmanager

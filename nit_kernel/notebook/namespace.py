@@ -185,11 +185,13 @@ class NotebookNames(Mapping[str, object]):
 
     def __iter__(self) -> Iterator[str]:
         hidden = self._shell.user_ns_hidden
-        return iter([
-            name
-            for name in list(self._shell.user_ns)
-            if name not in hidden and not name.startswith("_")
-        ])
+        return iter(
+            [
+                name
+                for name in list(self._shell.user_ns)
+                if name not in hidden and not name.startswith("_")
+            ]
+        )
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

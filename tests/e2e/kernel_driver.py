@@ -120,7 +120,7 @@ class Kernel:
         )
         environment = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
         environment.update(env or {})
-        self.log = Path(log or os.devnull).open("w", encoding="utf-8")
+        self.log = Path(log or os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
         started = time.monotonic()
         self.manager.start_kernel(env=environment, stderr=self.log, cwd=cwd)
         self.client = self.manager.client()

@@ -1,0 +1,180 @@
+"""The magics `%%nit` and `%nit`, and the settings of the notebook (`%config NitMagics`)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, cast
+
+from IPython.core.error import UsageError
+from IPython.core.magic import (
+    Magics,
+    cell_magic,
+    line_cell_magic,
+    line_magic,
+    magics_class,
+    no_var_expand,
+)
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from traitlets import Bool, Dict, Enum, Float, Int, List, Unicode, validate
+
+from nit_kernel.config import Limits
+from nit_kernel.language.schema import nearest
+from nit_kernel.notebook.cell_runs import CellOptions, check_only, run_awaited, run_blocking
+from nit_kernel.notebook.cells import AWAITED_MAGIC, MAGIC
+from nit_kernel.notebook.commands import find_command, run_command, run_command_awaited
+from nit_kernel.notebook.options import OPTIONS, USAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+    from typing import Any
+
+    from nit_kernel.notebook.workspace import Workspace
+
+
+@magics_class
+class NitMagics(Magics):
+    """The magics and settings of NIT."""
+
+    cell_chars = Int(Limits().cell_chars, min=100, help="Most characters that a %%nit cell shows.")
+    cell_chars.tag(config=True)
+    timeout = Float(
+        None, allow_none=True, help="Seconds for each script, where its cell does not say."
+    ).tag(config=True)
+    wait_at_end = Enum(
+        ["headless", "always", "never"],
+        "headless",
+        help="When a cell waits at its end for background tasks: where nobody sees what comes "
+        "later (nbclient, papermill, nbconvert), always, or never.",
+    ).tag(config=True)
+    wait_seconds = Float(120.0, min=0.0, help="Longest such wait, in seconds.").tag(config=True)
+    panel = Bool(True, help="Whether cells show a live panel of their tasks.").tag(config=True)
+    plugins = List(
+        Unicode(), help="Plugin folders, or folders of them, besides those that are always loaded."
+    ).tag(config=True)
+    limits = Dict(
+        help="Limits of the session by their names, such as {'tool_seconds': 60}; read when the "
+        "extension is loaded."
+    ).tag(config=True)
+
+    workspace: Workspace
+
+    @validate("limits")
+    def _known_limits(self, proposal: dict[str, Any]) -> dict[str, object]:
+        limits = cast("dict[str, object]", proposal["value"])
+        Limits(**limits)  # type: ignore[arg-type]  # raises for a name that is no limit
+        return limits
+
+    @no_var_expand
+    @line_cell_magic
+    @magic_arguments()
+    @argument("--name", default="", help="What this cell is called: the title of its task panel.")
+    @argument("--out", help="A Python name that gets the value of the script.")
+    @argument("--quiet", action="store_true", help="Do not show the value of the script.")
+    @argument("--check", action="store_true", help="Only check the script; run nothing.")
+    @argument("--timeout", type=float, metavar="S", help="Seconds for the whole script.")
+    @argument(
+        "--wait", action="store_true", help="Wait for the background tasks before the cell ends."
+    )
+    def nit(self, line: str, cell: str | None = None) -> object:
+        """Run a NIT script: `%%nit` the cell below it, `%nit STATEMENT` one statement.
+
+        `%nit WORD` is one of the commands that `%nit help` lists.
+        """
+        if cell is None:
+            return self._run_line(line)
+        options = self._options(line)
+        if not cell.strip():
+            return _show_usage()
+        if options.check:
+            return check_only(self.workspace, cell)
+        return run_blocking(self.workspace, cell, options)
+
+    # What a cell becomes where it can be awaited; see `cells.py`.
+
+    @no_var_expand
+    @cell_magic(AWAITED_MAGIC)
+    def _nit_awaited(self, line: str, cell: str) -> Awaitable[object]:
+        return self._await_cell(line, cell)
+
+    @no_var_expand
+    @line_magic(AWAITED_MAGIC)
+    def _nit_line_awaited(self, line: str) -> Awaitable[object]:
+        return self._await_line(line)
+
+    async def _await_cell(self, line: str, cell: str) -> object:
+        options = self._options(line)
+        if not cell.strip():
+            return _show_usage()
+        if options.check:
+            return check_only(self.workspace, cell)
+        return await run_awaited(self.workspace, cell, options)
+
+    async def _await_line(self, line: str) -> object:
+        command = find_command(line)
+        if command is None:
+            return await run_awaited(self.workspace, line, self._options(""))
+        return await run_command_awaited(self.workspace, *command)
+
+    def _run_line(self, line: str) -> object:
+        command = find_command(line)
+        if command is None:
+            return run_blocking(self.workspace, line, self._options(""))
+        return run_command(self.workspace, *command)
+
+    def _options(self, line: str) -> CellOptions:
+        """Read the options of a `%%nit` line.
+
+        Raises:
+            UsageError: They cannot be read; one line says how it is done.
+        """
+        try:
+            given = parse_argstring(self.nit, line)
+        except (UsageError, ValueError) as error:
+            raise UsageError(_usage_fault(line, str(error))) from None
+        timeout = self.timeout if given.timeout is None else given.timeout
+        if timeout is not None and not timeout > 0:
+            raise UsageError(f"--timeout: wanted seconds above 0, got {timeout:g}. {_usage()}")
+        if given.out is not None and not given.out.isidentifier():
+            raise UsageError(f"--out: `{given.out}` cannot be a Python name. {_usage()}")
+        return CellOptions(
+            name=_unquoted(given.name),
+            out=given.out,
+            quiet=given.quiet,
+            check=given.check,
+            timeout=timeout,
+            wait=given.wait,
+        )
+
+    def plugin_folders(self) -> list[str]:
+        """The folders that the settings and the environment add."""
+        listed = os.environ.get("NIT_PLUGIN_PATH", "").split(os.pathsep)
+        return [*self.plugins, *(folder for folder in listed if folder)]
+
+
+def _usage() -> str:
+    return f"Usage: {USAGE}"
+
+
+def _show_usage() -> None:
+    print(f"{_usage()}; the script stands below it. `%nit help` says more.")  # noqa: T201
+
+
+def _usage_fault(line: str, fault: str) -> str:
+    """What is wrong with the options of a `%%nit` line, and how it is done."""
+    words = line.split()
+    wrong = next((w for w in words if w.startswith("-") and w.partition("=")[0] not in OPTIONS), "")
+    if wrong:
+        near = nearest(wrong.partition("=")[0], OPTIONS)
+        guess = f"; did you mean `{near[0]}`?" if near else ""
+        return f"`%%{MAGIC}` has no option `{wrong}`{guess} {_usage()}"
+    if words and not words[0].startswith("-"):
+        return (
+            f"`{line.strip()}` stands on the %%{MAGIC} line: a script begins below it. {_usage()}"
+        )
+    return f"{fault}. {_usage()}"
+
+
+def _unquoted(text: str) -> str:
+    if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1]
+    return text

@@ -1,0 +1,115 @@
+"""The live panel: a table of tasks with a Cancel button beside each that still runs.
+
+Core widgets only, so that every front end can draw it. A drawing is one message, however many rows
+changed; the table is HTML in which every word is escaped. This module is imported when the first
+panel is shown, because ipywidgets takes its time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from IPython.display import display
+from ipywidgets import HTML, Button, HBox, Layout, VBox
+
+from nit_kernel.notebook.rows import ROW_HEIGHT_PX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from IPython.core.display_functions import DisplayHandle
+
+    from nit_kernel.notebook.cell_view import CellView
+    from nit_kernel.notebook.rows import Row
+
+_BUTTON_PX = ROW_HEIGHT_PX - 4
+
+
+class TaskPanel(HBox):
+    """The rows of one cell on the page.
+
+    Besides its widget it carries the same rows as HTML and text: what a front end without widgets
+    shows, and what a saved notebook keeps.
+
+    Args:
+        view: The cell whose rows it shows.
+    """
+
+    def __init__(self, view: CellView) -> None:
+        self._view = view
+        self._buttons: dict[Row, Button] = {}
+        self._table = HTML(value=view.html(), layout=Layout(flex="1 1 auto", width="auto"))
+        title_px = ROW_HEIGHT_PX if view.name else 0
+        self._column = VBox(layout=Layout(flex="0 0 auto", margin=f"{title_px}px 0 0 0"))
+        super().__init__(
+            children=(self._table, self._column),
+            layout=Layout(width="100%", align_items="flex-start", overflow="hidden"),
+        )
+        self._handle: DisplayHandle | None = None
+        self._set_buttons()
+
+    def show(self) -> None:
+        """Put it on the page, under the cell that runs in this context."""
+        self._handle = display(self, display_id=True)
+
+    def refresh(self) -> None:
+        """Draw the rows as they are now."""
+        self._table.value = self._view.html()
+        self._set_buttons()
+
+    def update_bundle(self) -> None:
+        """Make what a saved notebook keeps equal to what the page shows."""
+        if self._handle is not None:
+            self._handle.update(self)
+
+    def resend(self) -> None:
+        """Send the state of every widget and the bundle once more."""
+        for widget in (self._table, self._column, *self._buttons.values(), self):
+            widget.send_state()
+        self.update_bundle()
+
+    def _repr_mimebundle_(self, **arguments: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**arguments)
+        if isinstance(bundle, tuple):
+            bundle = bundle[0]
+        return {**(bundle or {}), "text/plain": self._view.text(), "text/html": self._view.html()}
+
+    def _set_buttons(self) -> None:
+        rows = self._view.shown_rows
+        if all(row.is_final or row.cancel is None for row in rows):
+            if self._column.children:
+                self._column.children = ()
+            return
+        new = [row for row in rows if row not in self._buttons]
+        for row in new:
+            self._buttons[row] = _button(row)
+        for row, button in self._buttons.items():
+            if row.is_final and button.layout.visibility != "hidden":
+                button.layout.visibility = "hidden"
+        if new:
+            self._column.children = tuple(self._buttons[row] for row in rows)
+
+
+def _button(row: Row) -> Button:
+    button = Button(
+        description="Cancel",
+        tooltip=f"Cancel {row.name}",
+        layout=Layout(
+            width="72px",
+            height=f"{_BUTTON_PX}px",
+            margin="2px 2px 2px 8px",
+            visibility="hidden" if row.is_final or row.cancel is None else "visible",
+        ),
+    )
+    button.on_click(_on_click(row))
+    return button
+
+
+def _on_click(row: Row) -> Callable[[Button], None]:
+    def clicked(_: Button) -> None:
+        # On some kernels this is a thread of a subshell: `cancel` may be called from any thread.
+        cancel = row.cancel
+        if cancel is not None:
+            cancel()
+
+    return clicked

@@ -1,0 +1,229 @@
+"""What belongs to one shell: its session, its mirror, its pages, and what happens between cells.
+
+```
+                 ┌─ Session ──events──> Watcher ──> views and panels of cells
+Workspace ───────┼─ Mirror <──> user_ns
+(one a shell)    ├─ AwaitingTransformer, CellDepth      (what a cell becomes)
+                 └─ ValueDisplay, `nit`                 (what a person sees and holds)
+```
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import sys
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from IPython.display import display
+
+from nit_kernel.config import Limits
+from nit_kernel.notebook.cells import AwaitingTransformer, CellDepth, strip_byte_order_mark
+from nit_kernel.notebook.display import ValueDisplay
+from nit_kernel.notebook.handle import NotebookHandle
+from nit_kernel.notebook.namespace import Mirror, NotebookNames, NotebookVariables
+from nit_kernel.notebook.watcher import Watcher
+from nit_kernel.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
+
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from nit_kernel._syntax import Diagnostic
+    from nit_kernel.notebook.cell_runs import CellOptions
+    from nit_kernel.notebook.magics import NitMagics
+    from nit_kernel.session import Result
+
+HANDLE_NAME = "nit"
+
+
+class Workspace:
+    """Everything of NIT in one shell; made when the extension is loaded.
+
+    Args:
+        shell: The shell.
+        settings: Its settings.
+    """
+
+    def __init__(self, shell: InteractiveShell, settings: NitMagics) -> None:
+        self.shell = shell
+        self.settings = settings
+        self.last: Result | None = None
+        """The outcome of the last script."""
+        self.depth = CellDepth()
+        self.values = ValueDisplay(shell)
+        self.names = NotebookNames(shell)
+        self.watcher = Watcher(
+            _kernel_loop(shell),
+            chars=lambda: settings.cell_chars,
+            present=self._present,
+            has_panels=lambda: settings.panel,
+            is_headless=self.is_headless,
+        )
+        self.session = Session(
+            plugins=settings.plugin_folders(),
+            limits=_limits(settings),
+            observer=self.watcher,
+            carry=self._carry,
+        )
+        self.mirror = Mirror(shell, self.session.variables, self.tell)
+        self.watcher.mirror = self.mirror
+        self.vars = NotebookVariables(self.session.variables, self.mirror)
+        self.handle = NotebookHandle(self)
+        self._awaiting = AwaitingTransformer(shell, self.depth)
+        self._removers: list[Callable[[], None]] = []
+
+    # Loading
+
+    def install(self) -> None:
+        """Hook into the shell."""
+        shell = self.shell
+        shell.input_transformers_post.append(self._awaiting)
+        # Before IPython's own: a byte order mark would hide the magic from them.
+        shell.input_transformer_manager.cleanup_transforms.insert(0, strip_byte_order_mark)
+        shell.events.register("pre_execute", self._cell_begins)
+        shell.events.register("post_execute", self._cell_ended)
+        shell.push({HANDLE_NAME: self.handle}, interactive=False)
+        if not hasattr(shell, "_last_traceback"):
+            # ipykernel reads it after an error, and sets it only where a traceback was shown.
+            shell._last_traceback = None
+        self.values.install()
+        atexit.register(self.close)
+
+    def on_remove(self, remover: Callable[[], None]) -> None:
+        """Have something taken off together with the rest."""
+        self._removers.append(remover)
+
+    def remove(self) -> None:
+        """Leave the shell as it was, and end the session."""
+        shell = self.shell
+        for remover in self._removers:
+            remover()
+        shell.input_transformers_post.remove(self._awaiting)
+        shell.input_transformer_manager.cleanup_transforms.remove(strip_byte_order_mark)
+        shell.events.unregister("pre_execute", self._cell_begins)
+        shell.events.unregister("post_execute", self._cell_ended)
+        if shell.user_ns.get(HANDLE_NAME) is self.handle:
+            del shell.user_ns[HANDLE_NAME]
+        shell.user_ns_hidden.pop(HANDLE_NAME, None)
+        self.values.remove()
+        self.close()
+
+    def close(self) -> None:
+        """End the session: scripts and tasks are cancelled, threads let go."""
+        atexit.unregister(self.close)
+        self.watcher.stop()
+        self.session.close()
+
+    # Between cells
+
+    def begin(self) -> None:
+        """A script is about to run: what Python cells have changed counts."""
+        self.mirror.pull()
+
+    def _cell_begins(self) -> None:
+        if self.depth.anywhere == 0:
+            self._between_cells()
+        self.depth.enter()
+
+    def _cell_ended(self) -> None:
+        self.depth.leave()
+        if self.depth.anywhere == 0:
+            self.values.forget()
+            self._between_cells()
+            if self.is_headless():
+                self.watcher.draw_late()
+
+    def _between_cells(self) -> None:
+        # What raises here would be shown as an error of a cell that is not at fault.
+        self.mirror.settle()
+        self.shell.user_ns.setdefault(HANDLE_NAME, self.handle)
+        if self.watcher.has_page:
+            return
+        for said in self.watcher.take_prints():
+            for line in said.text.splitlines():
+                print(f"[{said.task}] {line}")  # noqa: T201 - the terminal is where it belongs
+        for task in self.session.take_ended():
+            print(f"[{task.name}] {task.state} in {task.seconds:.1f} s")  # noqa: T201
+            if task.error is not None and task.state == "failed":
+                print(task.error.render())  # noqa: T201
+
+    # Showing
+
+    def tell(self, text: str, is_warning: bool = False) -> None:
+        """Say one line to the person, under the cell that runs."""
+        word = "warning" if is_warning else "note"
+        print(f"{word}: {text}", file=sys.stderr if is_warning else sys.stdout)
+
+    def tell_still_running(self, seconds: float) -> None:
+        """Say that a wait was given up."""
+        names = [name for name, task in self.session.tasks.items() if not task.done]
+        self.tell(f"after {seconds:g} s still running: {', '.join(names)}", True)
+
+    def show_warnings(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Show the warnings among the findings about a script."""
+        found = [item.render(color=True) for item in diagnostics if item.severity == "warning"]
+        if found:
+            display({"text/plain": "\n".join(found)}, raw=True)
+
+    def _present(self, value: object, chars: int) -> None:
+        bundle, metadata = self.values.bundle(value, chars)
+        if bundle:
+            display(bundle, raw=True, metadata=metadata)
+
+    # Where it runs
+
+    def is_headless(self) -> bool:
+        """Whether the cell runs for nobody but a file: its client answers no questions."""
+        kernel = getattr(self.shell, "kernel", None)
+        return kernel is not None and not getattr(kernel, "_allow_stdin", True)
+
+    def seconds_to_wait(self, options: CellOptions, result: Result) -> float:
+        """How long the cell waits for background tasks at its end; 0 if it does not."""
+        when = self.settings.wait_at_end
+        waits = options.wait or when == "always" or (when == "headless" and self.is_headless())
+        is_open = any(not task.done for task in self.session.tasks.values())
+        was_stopped = result.error is not None and not isinstance(
+            result.error.__cause__, Exception | None
+        )
+        return self.settings.wait_seconds if waits and is_open and not was_stopped else 0.0
+
+    def _carry(self) -> Callable[[], AbstractContextManager[object]]:
+        """Take along whose output it is, for kernels that do not trust a thread's context."""
+        shell = self.shell
+        set_parent = getattr(shell, "set_thread_parent", None)
+        get_parent = getattr(shell, "get_parent", None)
+        if set_parent is None or get_parent is None:
+            return _nothing
+        parent = get_parent()
+
+        @contextmanager
+        def scope() -> Iterator[None]:
+            tokens = set_parent(parent)
+            try:
+                yield
+            finally:
+                shell.reset_thread_parent(tokens)
+
+        return scope
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+def _kernel_loop(shell: InteractiveShell) -> asyncio.AbstractEventLoop | None:
+    """The loop of the shell's kernel, if it has one."""
+    kernel = getattr(shell, "kernel", None)
+    loop = getattr(getattr(kernel, "io_loop", None), "asyncio_loop", None)
+    return loop if isinstance(loop, asyncio.AbstractEventLoop) else None
+
+
+def _limits(settings: NitMagics) -> Limits:
+    known = {field.name for field in fields(Limits)}
+    return Limits(**{name: value for name, value in settings.limits.items() if name in known})
