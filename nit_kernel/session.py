@@ -163,7 +163,7 @@ class Session:
 
     @property
     def tools(self) -> ToolView:
-        """The tools, callable from Python: `session.tools.add(a=1)`, `session.tools.web.fetch(..)`."""
+        """The tools, callable from Python: `session.tools.add(a=1)`."""
         return ToolView(self.registry, self._threads)
 
     def add_tool(self, tool: object) -> tuple[str, ...]:
@@ -227,6 +227,7 @@ class Session:
         origin: Origin = "person",
         timeout: float | None = None,
         on_interrupt: Literal["raise", "return"] = "raise",
+        observer: Observer | None = None,
     ) -> Result:
         """Run a script to its end on this thread, also inside a running event loop.
 
@@ -241,6 +242,7 @@ class Session:
             on_interrupt: What Ctrl-C does after the running call was stopped: go on as
                 `KeyboardInterrupt`, or return a result whose error is a `NitCancelledError` with
                 the interrupt as its `__cause__`.
+            observer: Sees this script, besides the session's own observer.
 
         Raises:
             NitError: The script failed, and `check` was asked for.
@@ -249,7 +251,7 @@ class Session:
         prepared = self._prepared(source, origin, variables, namespace)
         if not prepared.ok:
             return _checked_result(self._refused(prepared), check)
-        run = self._begin(prepared, timeout)
+        run = self._begin(prepared, timeout, observer)
         try:
             run.value = drive(run, self._threads)
         except NitError as error:
@@ -277,7 +279,6 @@ class Session:
 
         Arguments as for `run`. Plain functions run in worker threads, unless `on_caller` runs
         them: it is called with a function on the thread that awaits, and returns what that returns.
-        `observer` sees this script, besides the session's own observer.
         Cancelling the awaiting task is an interrupt.
 
         Raises:
@@ -486,9 +487,9 @@ class Session:
         if run.error is None:
             return result
         cause = run.error.__cause__
-        if on_interrupt == "raise" and isinstance(run.error, NitCancelledError):
-            if cause is not None and not isinstance(cause, Exception):
-                raise cause.with_traceback(None)
+        is_interrupt = isinstance(run.error, NitCancelledError) and cause is not None
+        if is_interrupt and not isinstance(cause, Exception) and on_interrupt == "raise":
+            raise cause.with_traceback(None)
         return _checked_result(result, check)
 
     def _refused(self, prepared: Prepared) -> Result:

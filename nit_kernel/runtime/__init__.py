@@ -1,1 +1,1 @@
-"""Does what a script says: tools, variables, calls, background tasks. Knows no notebook or model."""
+"""Does what a script says: tools, variables, calls, background tasks."""

@@ -237,6 +237,9 @@ class Scheduler:
         self._line: deque[BackgroundTask] = deque()
         self._running = 0
         self._open = 0
+        self._last: deque[BackgroundTask] = deque()
+        self._unsaid: deque[BackgroundTask] = deque()
+        self._here = threading.local()
         self._news: dict[Reader, deque[BackgroundTask]] = {"report": deque(), "person": deque()}
 
     # Starting
@@ -249,7 +252,6 @@ class Scheduler:
             self._listed.pop(task.name, None)
             self._listed[task.name] = task
             self._open += 1
-            self._prune()
             task.inputs = len(inputs)
         task.run.notify_task(task)
         if not inputs:
@@ -293,20 +295,18 @@ class Scheduler:
                 self.fail(task, task.run.error_at_statement(kind, "NIT504", message, task.index))
 
     def _free_name(self, task: BackgroundTask) -> str:
-        def is_taken(name: str) -> bool:
-            other = self._listed.get(name)
-            return other is not None and (not other.done or other.run is task.run)
-
-        if not is_taken(task.name):
+        if not self._is_taken(task.name, task.run):
             return task.name
-        numbered = (f"{task.name}-{number}" for number in itertools.count(2))
-        return next(name for name in numbered if not is_taken(name))
+        # Names that this script has taken stay taken while it runs, so that the search can go on.
+        number = task.run.numbers.get(task.name, 2)
+        while self._is_taken(f"{task.name}-{number}", task.run):
+            number += 1
+        task.run.numbers[task.name] = number + 1
+        return f"{task.name}-{number}"
 
-    def _prune(self) -> None:
-        if len(self._listed) > _KEPT + self._open:
-            ended = [name for name, task in self._listed.items() if task.done]
-            for name in ended[: len(self._listed) - _KEPT - self._open]:
-                del self._listed[name]
+    def _is_taken(self, name: str, run: Run) -> bool:
+        other = self._listed.get(name)
+        return other is not None and (not other.done or other.run is run)
 
     # Ending
 
@@ -351,24 +351,51 @@ class Scheduler:
             task._value = value
             task.error = error
             task.ended_at = time.perf_counter()
-            task.captured = {}
-            self._open -= 1
-            dropped = self._note_end(task)
-            self._idle.notify_all()
-        if dropped is not None and not dropped.seen:
-            log_failure(dropped)
-        task.ended.set_result(None)
-        task.run.notify_task(task)
-        self._start_next()
+            self._unsaid.append(task)
+        self._say_ended()
         return True
 
-    def _note_end(self, task: BackgroundTask) -> BackgroundTask | None:
-        dropped = None
-        for news in self._news.values():
-            news.append(task)
-            if len(news) > _KEPT:
-                dropped = news.popleft()
-        return dropped if dropped is not None and dropped.state == "failed" else None
+    def _say_ended(self) -> None:
+        """Tell whoever waits for ended tasks, and start what they made room for.
+
+        Whoever is told may end further tasks (a failed input fails those that wait for it): they
+        are queued here and not told from within, so that no chain is too long.
+        """
+        if getattr(self._here, "is_saying", False):
+            return
+        self._here.is_saying = True
+        try:
+            while True:
+                with self._lock:
+                    if not self._unsaid:
+                        break
+                    task = self._unsaid.popleft()
+                task.ended.set_result(None)
+                task.run.notify_task(task)
+                self._start_next()
+                self._file(task)
+        finally:
+            self._here.is_saying = False
+
+    def _file(self, task: BackgroundTask) -> None:
+        """Put an ended task where it is kept: in the news of each reader, and among the last."""
+        dropped: list[BackgroundTask] = []
+        with self._lock:
+            for news in self._news.values():
+                news.append(task)
+                if len(news) > _KEPT:
+                    dropped.append(news.popleft())
+            self._last.append(task)
+            if len(self._last) > _KEPT:
+                old = self._last.popleft()
+                if self._listed.get(old.name) is old:
+                    del self._listed[old.name]
+            self._open -= 1
+            self._idle.notify_all()
+        for unread in dropped:
+            if unread.state == "failed" and not unread.seen:
+                unread.seen = True
+                log_failure(unread)
 
     def code_started(self, task: BackgroundTask) -> None:
         """A thread or coroutine of a task begins."""

@@ -1,4 +1,4 @@
-"""How one call of a tool is made: its context handed in, its generator run dry, its coroutine awaited."""
+"""How a tool is called: its context handed in, its generator run dry, its coroutine awaited."""
 
 from __future__ import annotations
 

@@ -282,6 +282,7 @@ def _open(run: Run) -> Channel:
 
 def _would_wait_for_itself(what: str) -> CallFailed:
     error = RuntimeError(
-        f"{what} needs the session's own loop, which waits for this script: use `await session.arun`"
+        f"{what} needs the session's own loop, which waits for this script: "
+        "use `await session.arun`"
     )
     return CallFailed(error)

@@ -241,8 +241,7 @@ def _one_line(error: BaseException | None) -> str:
         text = str(error)
     except Exception:  # noqa: BLE001 - a tool's own exception may do anything
         return "(its text cannot be read)"
-    text = " ".join(text[:_LONGEST_MESSAGE].split())
-    return text
+    return " ".join(text[:_LONGEST_MESSAGE].split())
 
 
 # What is watched

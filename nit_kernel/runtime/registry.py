@@ -4,7 +4,7 @@
 source   kind        always reached as      the bare name goes to
 ------   --------    ------------------     -------------------------------------------------
 notebook notebook    notebook.tool          a function of the notebook, before
-web      plugin      web.tool               a plugin (two with one name: an error names both), before
+web      plugin      web.tool               a plugin (two with one name: neither, and an error), or
 hub      server      hub.tool               a server (likewise)
 ```
 
@@ -118,7 +118,7 @@ class Registry:
             for other in self._sources.values():
                 if other.name != source and nit_name(other.name) == written_source:
                     raise PluginError(
-                        f"`{source}` and `{other.name}` would both be `{written_source}` in a script",
+                        f"`{source}` and `{other.name}` are both `{written_source}` in a script",
                         code="NIT551",
                         hint="rename one of them",
                     )

@@ -79,7 +79,8 @@ class Failure:
 
 
 Record: TypeAlias = "tuple[int, Tool, dict[str, object], float, float, object]"
-"""A call that was made: step, tool, arguments, start, end (performance counter), value or `Failure`."""
+"""A call that was made: step, tool, arguments, start and end (performance counter), value or
+`Failure`."""
 
 
 class Run:
@@ -96,6 +97,7 @@ class Run:
         "limits",
         "namespace",
         "number",
+        "numbers",
         "observer",
         "observer_takes_output",
         "origin",
@@ -140,6 +142,8 @@ class Run:
         self.bound: dict[str, object] = {}
         self.records: list[Record | BackgroundTask] = []
         self.tasks: list[BackgroundTask] = []
+        self.numbers: dict[str, int] = {}
+        """The next number to try for a background task whose name is taken."""
         self.value: object = None
         self.error: NitError | None = None
         self.stopped: CallStopped | None = None

@@ -6,8 +6,8 @@
 | a coroutine function | `nit-loop`, its plain functions in worker threads |
 | plain functions, and the session has another executor | that executor, driven from `nit-loop` |
 
-Another executor (Dask's, a process pool) gets the bare function and its arguments, which it can send
-elsewhere; a function that wants a context, or yields, cannot be sent and runs in a worker thread.
+Another executor (Dask's, a process pool) gets the bare function and its arguments, which it can
+send elsewhere; a function that wants a context, or yields, cannot be sent and runs in a thread.
 """
 
 from __future__ import annotations
@@ -117,6 +117,7 @@ class TaskDriver:
         except BaseException as raised:  # noqa: BLE001 - a task that never ends would hang its users
             error = _broken(task, raised)
         finally:
+            task.captured = {}
             self.scheduler.code_ended(task)
         self._end(task, value, error)
 
@@ -161,6 +162,7 @@ class TaskDriver:
         except Exception as raised:  # noqa: BLE001 - a task that never ends would hang its users
             error = _broken(task, raised)
         finally:
+            task.captured = {}
             self.scheduler.code_ended(task)
         self._end(task, value, error)
 

@@ -136,7 +136,7 @@ def _kind_of_function(call: Callable[..., object]) -> tuple[bool, bool]:
     plain = inspect.unwrap(call)
     if not inspect.isroutine(plain) and not isinstance(plain, type):
         # An object with `__call__`; `functools.partial` is looked through by `inspect` itself.
-        plain = getattr(plain, "func", None) or getattr(type(plain), "__call__", plain)
+        plain = getattr(plain, "func", None) or type(plain).__call__
     is_async_generator = inspect.isasyncgenfunction(plain)
     is_async = inspect.iscoroutinefunction(plain) or is_async_generator
     return is_async, is_async_generator or inspect.isgeneratorfunction(plain)
