@@ -1,4 +1,4 @@
-"""Runs the script of a cell: awaited on the kernel's loop, or blocking where nothing can be awaited.
+"""Runs the script of a cell: awaited on the kernel's loop, or blocking where it cannot be.
 
 Both give the same outcome. An interrupt ends either at once: what was bound is kept, no later
 statement starts, and background tasks go on.

@@ -82,11 +82,11 @@ class AwaitingTransformer:
             return lines
         if len(lines) == 1 and lines[0].startswith(_CELL):
             return self._awaited_cell(lines)
-        if any(line.startswith(_LINE) for line in lines) and all(_is_nit_line(x) for x in lines):
-            # Only whole cells of such lines: a cell that is awaited runs its Python code where an
-            # interrupt cannot reach it.
-            if self._may_await():
-                return [line.replace(_LINE, _AWAITED_LINE, 1) for line in lines]
+        # Only whole cells of `%nit` lines: a cell that is awaited runs its Python code where an
+        # interrupt cannot reach it.
+        is_all_nit = any(x.startswith(_LINE) for x in lines) and all(map(_is_nit_line, lines))
+        if is_all_nit and self._may_await():
+            return [line.replace(_LINE, _AWAITED_LINE, 1) for line in lines]
         return lines
 
     def _awaited_cell(self, lines: list[str]) -> list[str]:

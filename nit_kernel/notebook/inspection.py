@@ -62,7 +62,7 @@ def describe_at(workspace: Workspace, code: str, cursor: int) -> str:
 def _describe_variable(workspace: Workspace, name: str) -> str:
     value = workspace.vars.get(name, ABSENT)
     if value is ABSENT:
-        value = workspace.names[name] if name in workspace.names else ABSENT
+        value = workspace.names.get(name, ABSENT)
     if value is ABSENT:
         return ""
     return f"${name}: {kind_of(value)}, {size_of(value)}\n\n{preview(value, _PREVIEW_CHARS)}"

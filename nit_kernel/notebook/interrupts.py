@@ -1,8 +1,8 @@
 """Makes an interrupt act at once, wherever a cell of NIT waits.
 
 ```
-the cell awaits            cancel_on_interrupt   the handler cancels the cell's task and wakes its loop
-a function of the cell's   raise_on_interrupt    Python's own handler raises KeyboardInterrupt in it
+the cell awaits            cancel_on_interrupt   the handler stops the script and wakes the loop
+a function of the cell's   raise_on_interrupt    Python's handler raises KeyboardInterrupt in it
 own thread runs, or the
 cell blocks
 ```

@@ -3,7 +3,7 @@
 ```
 $a = f()            push    user_ns["a"] is the value as soon as the statement ended
 a = 5, del a        pull    the NIT variable follows before anything of NIT looks at it
-$a = async f()      push    user_ns["a"] is the task; `settle` puts its value there between two cells
+$a = async f()      push    user_ns["a"] is the task, and its value after the cell in which it ended
 ```
 Some names of the notebook are never touched (`_is_kept`). Their NIT variables live in the symbol
 table alone, and one warning says so.

@@ -145,49 +145,53 @@ def rows_html(rows: Iterable[Row], more: str = "", title: str = "") -> str:
     parts = [f'<div style="{_PANEL}">']
     if title:
         parts.append(f'<div style="{_TITLE}">{escape(title)}</div>')
-    for row in rows:
-        mark, color = _MARKS[row.state]
-        parts.append(
-            f'<div style="{_ROW}">'
-            f'<span style="width:1.2em;color:{color};font-weight:600">{mark}</span>'
-            f'<span style="{_NAME}" title="{escape(row.name)}">{escape(row.name[:_NAME_CHARS])}</span>'
-            f'<span style="width:5.5em;color:{color}">{row.state}</span>'
-            f'<span style="width:4.5em;text-align:right;font-variant-numeric:tabular-nums">{_time(row)}</span>'
-            f"{_bar(row)}"
-            f'<span style="{_REMARK}" title="{escape(row.remark)}">{escape(row.remark)}</span>'
-            "</div>"
-        )
+    parts.extend(_row_html(row) for row in rows)
     if more:
-        parts.append(f'<div style="{_ROW};color:{_DIM}">{escape(more)}</div>')
+        parts.append(f'<div style="grid-column:1 / -1;color:{_DIM}">{escape(more)}</div>')
     parts.append("</div>")
     return "".join(parts)
 
 
+def _row_html(row: Row) -> str:
+    mark, color = _MARKS[row.state]
+    name, remark = escape(row.name[:_NAME_CHARS]), escape(row.remark)
+    # A blank between the cells: a page that drops the styles still shows words.
+    cells = (
+        f'<span style="color:{color};font-weight:600">{mark}</span>',
+        f'<span style="{_NAME}" title="{escape(row.name)}">{name}</span>',
+        f'<span style="color:{color}">{row.state}</span>',
+        f'<span style="{_NUMBER}">{_time(row)}</span>',
+        f'<span style="display:flex;align-items:center">{_bar(row)}</span>',
+        f'<span style="{_NUMBER}">{row.percent}</span>',
+        f'<span style="{_CUT};color:{_DIM}" title="{remark}">{remark}</span>',
+    )
+    return f'<div style="display:contents">{" ".join(cells)}</div>'
+
+
 _DIM = "var(--jp-ui-font-color2, #777)"
+_BLUE = "var(--jp-brand-color1, #1976d2)"
 _MARKS: dict[RowState, tuple[str, str]] = {
     "waiting": ("○", _DIM),
-    "running": ("●", "var(--jp-brand-color1, #1976d2)"),
+    "running": ("●", _BLUE),
     "done": ("✓", "var(--jp-success-color1, #2e7d32)"),
     "failed": ("✗", "var(--jp-error-color1, #c62828)"),
     "cancelled": ("⊘", _DIM),
 }
 _PANEL = (
+    "display:grid;column-gap:.9em;align-items:center;"
+    "grid-template-columns:1em fit-content(18em) max-content max-content max-content max-content "
+    "minmax(0,1fr);"
+    f"grid-auto-rows:{ROW_HEIGHT_PX}px;line-height:{ROW_HEIGHT_PX}px;"
     "font-family:var(--jp-ui-font-family, sans-serif);font-size:var(--jp-ui-font-size1, 13px);"
     "color:var(--jp-ui-font-color1, inherit)"
 )
-_TITLE = f"height:{ROW_HEIGHT_PX}px;line-height:{ROW_HEIGHT_PX}px;font-weight:600"
-_ROW = (
-    f"display:flex;gap:.8em;align-items:center;height:{ROW_HEIGHT_PX}px;"
-    f"line-height:{ROW_HEIGHT_PX}px;white-space:nowrap;overflow:hidden"
-)
-_NAME = (
-    "min-width:7em;max-width:16em;overflow:hidden;text-overflow:ellipsis;"
-    "font-family:var(--jp-code-font-family, monospace)"
-)
-_REMARK = f"flex:1;min-width:0;overflow:hidden;text-overflow:ellipsis;color:{_DIM}"
+_TITLE = "grid-column:1 / -1;font-weight:600;overflow:hidden;text-overflow:ellipsis"
+_CUT = "overflow:hidden;text-overflow:ellipsis;white-space:nowrap"
+_NAME = f"{_CUT};font-family:var(--jp-code-font-family, monospace)"
+_NUMBER = "text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums"
 _TRACK = (
-    "display:inline-block;width:110px;height:6px;border-radius:3px;overflow:hidden;"
-    "background:var(--jp-layout-color3, #ddd);flex:none"
+    "display:block;width:110px;height:6px;border-radius:3px;overflow:hidden;"
+    "background:var(--jp-layout-color3, #ddd)"
 )
 
 
@@ -195,11 +199,10 @@ def _bar(row: Row) -> str:
     if row.fraction is None:
         return ""
     percent = _percent(row)
+    fill = f"display:block;height:100%;width:{percent}%;background:{_BLUE}"
     return (
         f'<span style="{_TRACK}" role="progressbar" aria-valuenow="{percent}">'
-        f'<span style="display:block;height:100%;width:{percent}%;'
-        'background:var(--jp-brand-color1, #1976d2)"></span></span>'
-        f'<span style="width:3em;text-align:right;font-variant-numeric:tabular-nums">{percent}%</span>'
+        f'<span style="{fill}"></span></span>'
     )
 
 
