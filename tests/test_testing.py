@@ -105,7 +105,7 @@ def test_a_script_without_a_handshake_fails_the_test_that_asked_for_it() -> None
 def test_calls_come_as_deltas_with_numbered_ids_and_as_they_are_when_raw() -> None:
     raw = {"function": {"name": "odd", "arguments": None}}
     items = ask(FakeModel([Reply(Call("add", {"a": 1}), Call("x", "{oops"), RawDelta(raw))]))
-    assert [item.delta for item in items if isinstance(item, CallChunk)] == [
+    assert [each for item in items if isinstance(item, CallChunk) for each in item.deltas] == [
         {
             "index": 0,
             "id": "call_fake_1",
@@ -136,7 +136,7 @@ def test_an_assistant_message_is_a_turn_too() -> None:
     items = ask(FakeModel([message]))
     assert items[0] == ReasoningChunk(text="hm")
     assert items[1] == TextChunk(text="ok")
-    assert items[2].delta["id"] == "c1"
+    assert items[2].deltas[0]["id"] == "c1"
     assert items[-1].finish_reason == "length"
 
 

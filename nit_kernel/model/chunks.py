@@ -84,12 +84,12 @@ class ChatReader:
             yield TextChunk(text=refusal)
         calls = delta.get("tool_calls")
         if isinstance(calls, list):
-            for entry in cast("list[Any]", calls):
-                if isinstance(entry, dict):
-                    yield CallChunk(delta=cast("JsonObject", entry))
+            entries = tuple(cast("JsonObject", entry) for entry in _objects(cast("object", calls)))
+            if entries:
+                yield CallChunk(deltas=entries)
         old = delta.get("function_call")
         if isinstance(old, dict):
-            yield CallChunk(delta={"index": 0, "function": cast("JsonObject", old)})
+            yield CallChunk(deltas=({"index": 0, "function": cast("JsonObject", old)},))
 
     def _close(self, choice: dict[str, Any]) -> None:
         finish = choice.get("finish_reason")
@@ -171,7 +171,7 @@ class ResponsesReader:
             if key not in self._called:
                 index = output_index if isinstance(output_index, int) else len(self._called)
                 self._called.add(key)
-                yield CallChunk(delta=_call_entry(item, index))
+                yield CallChunk(deltas=(_call_entry(item, index),))
             return
         if kind == "reasoning" and not any(_same_id(each, item) for each in self._reasoning):
             kept = {key: value for key, value in item.items() if key != "status"}

@@ -65,9 +65,9 @@ class ReasoningChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallChunk:
-    """One entry of a Chat Completions `delta.tool_calls`, whichever API it came from."""
+    """The entries of one Chat Completions `delta.tool_calls`, whichever API they came from."""
 
-    delta: JsonObject
+    deltas: tuple[JsonObject, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

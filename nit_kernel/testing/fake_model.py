@@ -252,7 +252,7 @@ def _item(piece: Piece) -> StreamItem:
         case Think(text=text):
             return ReasoningChunk(text=text)
         case RawDelta(entry=entry):
-            return CallChunk(delta=dict(entry))
+            return CallChunk(deltas=(dict(entry),))
         case End(finish=finish, stop=stop, prompt_tokens=prompt, completion_tokens=completion):
             usage = TokenUsage(prompt_tokens=prompt, completion_tokens=completion)
             return ReplyEnd(finish_reason=finish, stop=stop, usage=usage)

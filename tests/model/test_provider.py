@@ -85,7 +85,8 @@ def test_words_thoughts_calls_and_usage_come_out_alike_whatever_the_api(api, str
     assert outcome.text == "Hello there"
     thoughts = [item.text for item in outcome.items if isinstance(item, ReasoningChunk)]
     assert thoughts == ["hm"]
-    calls = [item.delta for item in outcome.items if isinstance(item, CallChunk)]
+    chunks = [item for item in outcome.items if isinstance(item, CallChunk)]
+    calls = [each for chunk in chunks for each in chunk.deltas]
     assert calls[0]["id"] == "call_fake_1"
     assert calls[0]["function"]["name"] == "add"
     assert "".join(call["function"]["arguments"] for call in calls) == '{"a":1}'
