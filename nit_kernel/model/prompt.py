@@ -30,7 +30,7 @@ _MOST_FINDINGS = 10
 NIT = """\
 You act by writing NIT, a small language of tool calls, between the tags <nit-XXXX> and \
 </nit-XXXX>. XXXX is the id that comes with each request; only that exact tag runs. Write \
-<nit-XXXX> itself where you only show the form.
+<nit-XXXX> where you only show the form.
 - One call a line, arguments by name: $page = fetch(url="a.example")
 - Later lines read $page, $page.title, $rows[0]["name"], $text[:500]. A variable carries any \
 amount of data: put a whole chain into one script.
@@ -66,6 +66,10 @@ To call tools: {"type":"tool_calls","calls":[{"name":"TOOL","arguments":{"PARAME
 To answer the person: {"type":"final","text":"ANSWER"}
 The results of your calls come back as {"type":"tool_results","results":[..]}. Never write those \
 yourself. Call a tool whenever you need one; when you know the answer, send the final object."""
+
+JSON_FORM = (
+    'It must be one JSON object: {"type":"tool_calls","calls":[..]} or {"type":"final","text":".."}'
+)
 
 REACT = """\
 Answer step by step. In each reply write either one action:
@@ -169,7 +173,7 @@ def schema_lines(tools: Sequence[ToolSpec], names: Mapping[str, str]) -> list[st
                 "type": "function",
                 "function": {
                     "name": names[tool.name],
-                    "description": _words(tool),
+                    "description": tool_words(tool),
                     "parameters": neutralise_value(tool.parameters),
                 },
             },
@@ -177,6 +181,14 @@ def schema_lines(tools: Sequence[ToolSpec], names: Mapping[str, str]) -> list[st
         )
         for tool in tools
     ]
+
+
+def tool_words(tool: ToolSpec) -> str:
+    """Return the description of a tool, defused and clipped."""
+    words = tool.description.strip()
+    if tool.parameter_text.strip():
+        words = f"{words}\nParameters: {tool.parameter_text.strip()}".strip()
+    return neutralise(clip(words, _DESCRIPTION_CHARS))
 
 
 def handshake(handshake_id: str, variables: Sequence[Variable], choice: ToolChoice) -> str:
@@ -263,7 +275,7 @@ def repair(error: NitError, form: str = "") -> str:
 
 
 def _described(tool: ToolSpec) -> str:
-    words = _words(tool)
+    words = tool_words(tool)
     if not words:
         return _signature(tool)
     return f"{_signature(tool)}\n    " + words.replace("\n", "\n    ")
@@ -271,13 +283,6 @@ def _described(tool: ToolSpec) -> str:
 
 def _signature(tool: ToolSpec) -> str:
     return neutralise(tool.signature())
-
-
-def _words(tool: ToolSpec) -> str:
-    words = tool.description.strip()
-    if tool.parameter_text.strip():
-        words = f"{words}\nParameters: {tool.parameter_text.strip()}".strip()
-    return neutralise(clip(words, _DESCRIPTION_CHARS))
 
 
 def _with_words(name: str, tool: ToolSpec) -> str:

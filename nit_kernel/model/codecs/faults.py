@@ -59,6 +59,16 @@ def cut_off(text: str, offset: int = 0) -> CodecError:
     )
 
 
+def unreadable_arguments(text: str, offset: int, name: str) -> CodecError:
+    """The arguments of a call are a text that is no JSON."""
+    return CodecError(
+        f"the arguments of `{_short(name)}` are a text that is not JSON",
+        code=BAD_ARGUMENTS,
+        place=span_of(text, offset),
+        hint="write the arguments as one JSON object",
+    )
+
+
 def wrong_shape(text: str, offset: int, what: str) -> CodecError:
     """The reply parses, but is not one of the protocol's forms."""
     return CodecError(

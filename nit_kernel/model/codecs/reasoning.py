@@ -15,7 +15,7 @@ REASONING_TAGS = ("think", "thinking")
 """The tags around reasoning that every codec and the stream filter know."""
 
 _OPEN = re.compile(r"(?<![`\"'])<(think|thinking)>|\[THINK\]")
-_CLOSE = re.compile(r"</(?:think|thinking)>|\[/THINK\]")
+_CLOSE = re.compile(r"(?<![`\"'])</(?:think|thinking)>|\[/THINK\]")
 _MOST_LOOKS = 50
 
 
@@ -46,13 +46,13 @@ def split_reasoning(text: str) -> Split:
     thoughts: list[str] = []
     answer: list[str] = []
     at = 0
-    first_close = _CLOSE.search(text)
-    first_open = _next_open(text, 0)
-    if first_close and (first_open is None or first_close.start() < first_open.start()):
+    close = _CLOSE.search(text)
+    opening = _next_open(text, 0)
+    begins_inside = close is not None and (opening is None or close.start() < opening.start())
+    if close is not None and begins_inside and not _is_data(text, close.start(), 0):
         # The server put the opening tag into the prompt, so the reply begins inside it.
-        if not _is_data(text, first_close.start(), 0):
-            thoughts.append(text[: first_close.start()])
-            at = first_close.end()
+        thoughts.append(text[: close.start()])
+        at = close.end()
     while (found := _next_open(text, at)) is not None:
         answer.append(text[at : found.start()])
         closing = f"</{found[1]}>" if found[1] else "[/THINK]"
@@ -63,6 +63,11 @@ def split_reasoning(text: str) -> Split:
         at = end + len(closing)
     answer.append(text[at:])
     return Split(_joined(thoughts), "".join(answer))
+
+
+def joined_reasoning(*thoughts: str) -> str:
+    """Return pieces of reasoning as one text, empty ones left out."""
+    return _joined([*thoughts])
 
 
 def _next_open(text: str, at: int) -> re.Match[str] | None:
