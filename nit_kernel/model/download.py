@@ -158,13 +158,15 @@ def _size(path: Path) -> int:
 def _problem(file: PinnedFile, error: Exception) -> ModelError | None:
     """The error for what no second try can mend."""
     if isinstance(error, urllib.error.HTTPError) and error.code < 500 and error.code != 429:
-        return _unfetched(file, f"HTTP {error.code}")
+        return _unfetched(file, _why(error))
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EACCES, errno.EROFS):
         return _unfetched(file, str(error))
     return None
 
 
 def _why(error: Exception) -> str:
+    if isinstance(error, urllib.error.HTTPError):
+        return f"HTTP {error.code}"
     reason = getattr(error, "reason", None)
     return str(reason or error) or type(error).__name__
 
