@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ SURROUNDINGS: ContextVar[Surroundings | None] = ContextVar("nit_surroundings", d
 
 
 @contextmanager
-def surroundings(provider: Surroundings) -> Iterator[None]:
+def surroundings(provider: Surroundings) -> Generator[None]:
     """Let the scripts that are started inside know what is around them."""
     token = SURROUNDINGS.set(provider)
     try:
