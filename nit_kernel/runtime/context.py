@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -103,12 +104,13 @@ class Channel:
             )
 
     def display(self, value: object) -> None:
-        """Pass on something to show; without an observer its text is printed."""
+        """Pass on something to show; without an observer its text goes to the standard error."""
         run = self.run
         if run is not None and run.observer is not None:
             run.notify(Displayed(run=run, key=self.key, value=value, task=self.task))
-        else:
-            self.log(f"{value!r}\n", "log")
+            return
+        text = value if isinstance(value, str) else repr(value)
+        print(text, file=sys.stderr, flush=True)  # noqa: T201 - there is nobody else to show it
 
     def log(self, text: str, stream: Literal["stdout", "stderr", "log"]) -> None:
         """Note a text, and pass it on."""
