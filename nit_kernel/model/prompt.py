@@ -82,6 +82,8 @@ Final Answer: ANSWER
 One action a reply; its input is one JSON object. Stop after the input: the result comes back to \
 you as `Observation:`. Never write an observation yourself."""
 
+REACT_FORM = "It must hold `Action:` and `Action Input:` with one JSON object, or `Final Answer:`."
+
 HERMES = """\
 You can call tools. Their signatures:
 <tools>

@@ -42,7 +42,7 @@ def read_arguments(raw: Any, name: str, tool: ToolSpec | None = None) -> Argumen
         return _nothing(name, tool)
     if not isinstance(raw, str):
         return _as_object(cast("JsonValue", raw), name)
-    found = read_json(raw, accept=_fits(tool))
+    found = read_json(raw, accept=fits(tool))
     if isinstance(found, Fault):
         place = span_of(raw, found.offset)
         why = found.why + (", the text ends too early" if found.at_end else "")
@@ -100,15 +100,15 @@ def _nothing(name: str, tool: ToolSpec | None) -> Arguments:
     return Arguments(empty, call_missing_arguments(name, missing) if missing else None)
 
 
-def _fits(tool: ToolSpec | None) -> Callable[[JsonValue], bool] | None:
+def fits(tool: ToolSpec | None) -> Callable[[JsonValue], bool] | None:
     """Return a test that tells the tool's arguments from other readings of the same text."""
     if tool is None:
         return None
 
-    def fits(value: JsonValue) -> bool:
+    def test(value: JsonValue) -> bool:
         if not isinstance(value, dict):
             return False
         named = [tool.parameter_named(key) for key in value]
         return None not in named and tool.required <= set(named)
 
-    return fits
+    return test
