@@ -1,6 +1,7 @@
 """What a cell of NIT becomes before Python sees it."""
 
 import pytest
+
 from nit_kernel.notebook.cells import (
     AwaitingTransformer,
     CellDepth,
@@ -27,7 +28,7 @@ def depth(shell):
         ),
         (
             "%%nit --name 'my cell'\nf()",
-            'await get_ipython().run_cell_magic(\'nit_await\', "--name \'my cell\'", \'f()\\n\')\n',
+            "await get_ipython().run_cell_magic('nit_await', \"--name 'my cell'\", 'f()\\n')\n",
         ),
         ("%%nit", "await get_ipython().run_cell_magic('nit_await', '', '\\n')\n"),
         ("%%nit\n", "await get_ipython().run_cell_magic('nit_await', '', '\\n')\n"),

@@ -1,6 +1,7 @@
 """How much of a cell's prints is shown."""
 
 import pytest
+
 from nit_kernel.notebook.display import clip
 from nit_kernel.notebook.printing import PrintBudget
 
