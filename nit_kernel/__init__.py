@@ -9,7 +9,18 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nit_kernel._syntax import Diagnostic, Script, Span, StreamFilter
+    from nit_kernel._syntax import (
+        Block,
+        BlockOpen,
+        Diagnostic,
+        Reasoning,
+        Rejected,
+        Script,
+        Span,
+        StreamFilter,
+        Text,
+        Unclosed,
+    )
     from nit_kernel.config import Limits
     from nit_kernel.errors import (
         CodecError,
@@ -25,15 +36,19 @@ if TYPE_CHECKING:
         PluginError,
     )
     from nit_kernel.runtime.context import Progress, ToolContext
+    from nit_kernel.runtime.prepared import format_script as format
+    from nit_kernel.runtime.prepared import parse
     from nit_kernel.runtime.result import Call, Result
     from nit_kernel.runtime.tool import Tool
-    from nit_kernel.session import Session, check, parse
-    from nit_kernel.session import format_script as format  # noqa: A004 - its public name
+    from nit_kernel.session import Session, check
     from nit_kernel.sources.functions import tool
+    from nit_kernel.sources.plugin_places import default_places as default_plugins
 
 __version__ = "0.1.0"
 
 _PLACES = {
+    "Block": "nit_kernel._syntax",
+    "BlockOpen": "nit_kernel._syntax",
     "Call": "nit_kernel.runtime.result",
     "CodecError": "nit_kernel.errors",
     "Diagnostic": "nit_kernel._syntax",
@@ -49,21 +64,28 @@ _PLACES = {
     "NitToolError": "nit_kernel.errors",
     "PluginError": "nit_kernel.errors",
     "Progress": "nit_kernel.runtime.context",
+    "Reasoning": "nit_kernel._syntax",
+    "Rejected": "nit_kernel._syntax",
     "Result": "nit_kernel.runtime.result",
     "Script": "nit_kernel._syntax",
     "Session": "nit_kernel.session",
     "Span": "nit_kernel._syntax",
     "StreamFilter": "nit_kernel._syntax",
+    "Text": "nit_kernel._syntax",
     "Tool": "nit_kernel.runtime.tool",
     "ToolContext": "nit_kernel.runtime.context",
+    "Unclosed": "nit_kernel._syntax",
     "check": "nit_kernel.session",
-    "format": "nit_kernel.session:format_script",
-    "parse": "nit_kernel.session",
+    "default_plugins": "nit_kernel.sources.plugin_places:default_places",
+    "format": "nit_kernel.runtime.prepared:format_script",
+    "parse": "nit_kernel.runtime.prepared",
     "tool": "nit_kernel.sources.functions",
 }
 """Where each public name lives: a module, and the name there where it is another."""
 
 __all__ = [
+    "Block",
+    "BlockOpen",
     "Call",
     "CodecError",
     "Diagnostic",
@@ -79,14 +101,19 @@ __all__ = [
     "NitToolError",
     "PluginError",
     "Progress",
+    "Reasoning",
+    "Rejected",
     "Result",
     "Script",
     "Session",
     "Span",
     "StreamFilter",
+    "Text",
     "Tool",
     "ToolContext",
+    "Unclosed",
     "check",
+    "default_plugins",
     "format",
     "parse",
     "tool",

@@ -11,17 +11,16 @@ script, and raise only where it says so: what goes wrong is `Result.error`.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal
 
-from nit_kernel._syntax import CALL, format_source, quote
-from nit_kernel._syntax import parse as parse_source
+from nit_kernel._syntax import quote
 from nit_kernel.config import Limits
-from nit_kernel.errors import NitCancelledError, NitCheckError, NitError, NitSyntaxError
+from nit_kernel.errors import NitCancelledError, NitError
 from nit_kernel.language.check import check_script
 from nit_kernel.runtime.background import log_failure
 from nit_kernel.runtime.dispatcher import drive, drive_awaiting
 from nit_kernel.runtime.observer import Both, ScriptFinished, ScriptStarted
+from nit_kernel.runtime.prepared import Prepared, Visible, parse_within
 from nit_kernel.runtime.registry import Registry
 from nit_kernel.runtime.result import Result
 from nit_kernel.runtime.run import Run, ScriptTimedOut
@@ -32,87 +31,21 @@ from nit_kernel.runtime.tool import Tool
 from nit_kernel.runtime.tool_view import ToolView
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from concurrent.futures import Executor
     from pathlib import Path
     from types import TracebackType
     from typing import Self
 
-    from nit_kernel._syntax import Diagnostic, Script, Span
-    from nit_kernel.language.check import CallPlan, Checked
+    from nit_kernel._syntax import Diagnostic, Script
     from nit_kernel.runtime.background import BackgroundTask, Reader
     from nit_kernel.runtime.dispatcher import OnCaller
     from nit_kernel.runtime.loop import LoopThread
     from nit_kernel.runtime.observer import Observer
+    from nit_kernel.runtime.prepared import Legacy, Origin
     from nit_kernel.runtime.threads import Carry
-
-Origin: TypeAlias = Literal["person", "model"]
-"""Who wrote a script. A model's sees the symbol table only."""
-
-Legacy: TypeAlias = Literal["allow", "off", "only"]
-"""Whether NIT 1.0 blocks may stand in a script."""
-
-
-class Prepared:
-    """A script that was parsed and checked against a session; nothing of it has run."""
-
-    __slots__ = ("_checked", "namespace", "origin", "variables", "version")
-
-    def __init__(
-        self,
-        checked: Checked,
-        version: int,
-        origin: Origin,
-        variables: Mapping[str, object] | None,
-        namespace: Mapping[str, object] | None,
-    ) -> None:
-        self._checked = checked
-        self.version = version
-        self.origin: Origin = origin
-        self.variables = variables
-        self.namespace = namespace
-
-    @property
-    def script(self) -> Script:
-        """The script."""
-        return self._checked.script
-
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What parsing and checking found, in the order of the text, at most 100."""
-        return self._checked.diagnostics
-
-    @property
-    def ok(self) -> bool:
-        """Whether it may run."""
-        return self._checked.ok
-
-    @property
-    def plans(self) -> Sequence[CallPlan]:
-        """The tool and the parameters of each shape of call."""
-        return self._checked.plans
-
-    @property
-    def tools(self) -> tuple[tuple[Tool, Span], ...]:
-        """The tools that it will call, each with its place, in the order of the calls."""
-        if not self.ok:
-            return ()
-        script, plans = self.script, self.plans
-        calls = ((script.step(number), number) for number in range(script.step_count))
-        return tuple(
-            (plans[row[1]].tool, script.span(*script.tool_span(number)))
-            for row, number in calls
-            if row[0] == CALL
-        )
-
-    @property
-    def error(self) -> NitError | None:
-        """Why it may not run, or `None`."""
-        if self.ok:
-            return None
-        wrong = [item for item in self.diagnostics if item.severity == "error"]
-        is_syntax = wrong[0].code < "NIT300"
-        return (NitSyntaxError if is_syntax else NitCheckError).of(*wrong)
+    from nit_kernel.sources.plugin_places import PluginPlace
+    from nit_kernel.sources.plugins import Plugins
 
 
 class Session:
@@ -137,7 +70,7 @@ class Session:
     def __init__(
         self,
         tools: Iterable[object] = (),
-        plugins: Iterable[str | Path] = (),
+        plugins: Iterable[str | Path | PluginPlace] = (),
         *,
         limits: Limits | None = None,
         executor: Executor | None = None,
@@ -153,11 +86,13 @@ class Session:
         self._running: set[Run] = set()
         self._closers: list[Callable[[], object]] = []
         self._closed = False
+        self._plugins: Plugins | None = None
         self._finalize = weakref.finalize(self, self._threads.close)
         for tool in tools:
             self.add_tool(tool)
-        if plugins:
-            self.load_plugins(plugins)
+        places = list(plugins)
+        if places:
+            self.load_plugins(places)
 
     # Tools
 
@@ -182,6 +117,37 @@ class Session:
             tool = tool_of(tool)
         return self.registry.add(tool)
 
+    @property
+    def plugins(self) -> Plugins:
+        """The plugins that were looked for, loaded or not, with what is wrong with them."""
+        if self._plugins is None:
+            # Manifests take more to read than a session of finished tools does.
+            from nit_kernel.sources.plugins import Plugins  # noqa: PLC0415
+
+            self._plugins = Plugins(self.registry)
+            self.on_close(self._plugins.close)
+        return self._plugins
+
+    def load_plugins(self, places: Iterable[str | Path | PluginPlace]) -> tuple[str, ...]:
+        """Load plugin folders, or folders of them; a broken one is listed and raises nothing.
+
+        Returns:
+            One line for each bare name that changes its meaning by this.
+        """
+        return self.plugins.load(places)
+
+    def reload_plugins(self) -> tuple[str, ...]:
+        """Load the plugins again that have changed.
+
+        Returns:
+            One line for each plugin that came, changed or went, and for each bare name that
+            changes its meaning.
+        """
+        what = self.plugins.reload()
+        said = (("loaded", what.added), ("loaded again", what.changed), ("removed", what.removed))
+        lines = [f"{word}: {name}" for word, names in said for name in names]
+        return (*lines, *what.notes)
+
     # Running
 
     def prepare(
@@ -203,16 +169,8 @@ class Session:
             namespace: Where names are looked up at last, lazily: a notebook's variables.
             legacy: Whether NIT 1.0 blocks are understood; a person's are, a model's are not.
         """
-        limits = self.limits
-        script = parse_source(
-            source,
-            script_bytes=limits.script_bytes,
-            statements=limits.statements,
-            nesting=limits.nesting,
-            value_bytes=limits.value_bytes,
-            value_nodes=limits.value_nodes,
-            legacy=legacy or ("allow" if origin == "person" else "off"),
-        )
+        legacy = legacy or ("allow" if origin == "person" else "off")
+        script = parse_within(source, self.limits, legacy)
         if origin == "model":
             variables = namespace = None
         return self._check(script, origin, variables, namespace)
@@ -311,7 +269,7 @@ class Session:
         values = {f"_{number}": value for number, value in enumerate(arguments.values())}
         pairs = zip(arguments, values, strict=True)
         written = "".join(f", {quote(argument)}=${value}" for argument, value in pairs)
-        script = parse_source(f"call({quote(name)}{written})", legacy="off")
+        script = parse_within(f"call({quote(name)}{written})", self.limits, "off")
         return self._check(script, origin, values, None)
 
     # Background tasks and the end
@@ -438,7 +396,7 @@ class Session:
         known = (
             self.variables
             if variables is None and namespace is None
-            else _Visible(self.variables, variables, namespace)
+            else Visible(self.variables, variables, namespace)
         )
         checked = check_script(script, registry=self.registry, known=known, origin=origin)
         return Prepared(checked, version, origin, variables, namespace)
@@ -506,42 +464,6 @@ class Session:
         return self.take_ended("report")
 
 
-class _Visible:
-    """The names that a script may read: passed in, in the table, in the notebook."""
-
-    __slots__ = ("_places",)
-
-    def __init__(self, *places: Mapping[str, object] | None) -> None:
-        self._places = [place for place in places if place is not None]
-
-    def __contains__(self, name: object) -> bool:
-        return any(name in place for place in self._places)
-
-    def __iter__(self) -> Iterator[str]:
-        for place in self._places:
-            yield from place
-
-
-def parse(source: str, limits: Limits | None = None) -> Script:
-    """Parse a script; syntax only.
-
-    Raises:
-        NitSyntaxError: The text is no script; `.diagnostics` has all that is wrong with it.
-    """
-    limits = limits or Limits()
-    script = parse_source(
-        source,
-        script_bytes=limits.script_bytes,
-        statements=limits.statements,
-        nesting=limits.nesting,
-        value_bytes=limits.value_bytes,
-        value_nodes=limits.value_nodes,
-    )
-    if not script.ok:
-        raise NitSyntaxError.of(*(item for item in script.diagnostics if item.severity == "error"))
-    return script
-
-
 def check(source: str, session_or_tools: Session | Iterable[object]) -> tuple[Diagnostic, ...]:
     """Say everything about a script that can be said without running it.
 
@@ -553,18 +475,6 @@ def check(source: str, session_or_tools: Session | Iterable[object]) -> tuple[Di
         return session_or_tools.prepare(source).diagnostics
     with Session(tools=session_or_tools) as session:
         return session.prepare(source).diagnostics
-
-
-def format_script(source: str) -> str:
-    """Lay a script out in the one canonical way, comments kept.
-
-    Raises:
-        NitSyntaxError: The text is no script.
-    """
-    text, diagnostics = format_source(source)
-    if text is None:
-        raise NitSyntaxError.of(*(item for item in diagnostics if item.severity == "error"))
-    return text
 
 
 def _interrupted(interrupt: KeyboardInterrupt) -> NitCancelledError:

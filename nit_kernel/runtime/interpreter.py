@@ -21,6 +21,7 @@ from nit_kernel._syntax import VALUE
 from nit_kernel.errors import (
     NitCancelledError,
     NitError,
+    NitLimitError,
     NitRuntimeError,
     NitTimeoutError,
     NitToolError,
@@ -118,10 +119,8 @@ def interpret(run: Run, first: int, last: int, task: BackgroundTask | None = Non
             else:
                 tool, names = plans[shape]
                 arguments = build(number, names, values, host)
-                coercer = tool.coercer
-                if not coercer.fits(arguments):
-                    raw = build(number, names, values, host, True)
-                    arguments = _coerced(run, tool, names, raw, number)
+                if not tool.coercer.fits(arguments):
+                    arguments = _coerced(run, tool, names, arguments, number, values)
                 if watched:
                     _announce(run, tool, arguments, number, task)
                 started = clock()
@@ -177,18 +176,26 @@ def _settle(run: Run, name: str, task: BackgroundTask) -> object:
 
 
 def _coerced(
-    run: Run, tool: Tool, names: tuple[str, ...], raw: dict[str, object], step: int
+    run: Run,
+    tool: Tool,
+    names: tuple[str, ...],
+    arguments: dict[str, object],
+    step: int,
+    values: list[object],
 ) -> dict[str, object]:
     """Convert and validate arguments that do not fit as they are."""
+
+    def spelled() -> dict[str, object]:
+        return run.script.arguments(step, names, values, run.host, True)
+
     try:
-        return tool.coercer.coerce(raw, run.limits)
+        return tool.coercer.coerce(arguments, run.limits, spelled)
     except CoercionError as error:
         start, end = run.script.tool_span(step)
         if error.parameter in names:
             _, _, start, end = run.script.argument_spans(step)[names.index(error.parameter)]
-        raise run.error_at(
-            NitRuntimeError, error.code, error.message, start, end, hint=error.hint
-        ) from None
+        kind = NitLimitError if error.code == "NIT423" else NitRuntimeError
+        raise run.error_at(kind, error.code, error.message, start, end, hint=error.hint) from None
 
 
 # Errors of calls

@@ -9,7 +9,7 @@ from nit_kernel.language.schema import ToolSpec, nit_name
 from nit_kernel.runtime.coercion import Coercer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from nit_kernel.language.schema import JsonObject, SideEffects
 
@@ -35,6 +35,7 @@ class Tool:
         context: The keyword under which `call` wants a `ToolContext`, or `None`.
         ordered: Whether positional arguments follow the schema's order.
         parameter_text: The parameters in words, as `description.json` has them.
+        natives: See `Coercer`.
 
     Raises:
         PluginError: `parameters` is no usable JSON Schema.
@@ -83,6 +84,7 @@ class Tool:
         context: str | None = None,
         ordered: bool = True,
         parameter_text: str = "",
+        natives: Mapping[str, Callable[[object], bool]] | None = None,
     ) -> None:
         self.spec = ToolSpec(
             name=name,
@@ -97,7 +99,7 @@ class Tool:
             parameter_text=parameter_text,
         )
         self.call = call
-        self.coercer = Coercer(parameters)
+        self.coercer = Coercer(parameters, natives=natives)
         self.thread = thread
         self.context = context
         self.timeout = timeout

@@ -1,0 +1,138 @@
+"""A script before it runs: parsed, checked, laid out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from nit_kernel._syntax import CALL, format_source
+from nit_kernel._syntax import parse as parse_source
+from nit_kernel.config import Limits
+from nit_kernel.errors import NitCheckError, NitError, NitSyntaxError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from nit_kernel._syntax import Diagnostic, Script, Span
+    from nit_kernel.language.check import CallPlan, Checked
+    from nit_kernel.runtime.tool import Tool
+
+Origin: TypeAlias = Literal["person", "model"]
+"""Who wrote a script. A model's sees the symbol table only."""
+
+Legacy: TypeAlias = Literal["allow", "off", "only"]
+"""Whether NIT 1.0 blocks may stand in a script."""
+
+
+class Prepared:
+    """A script that was parsed and checked against a session; nothing of it has run."""
+
+    __slots__ = ("_checked", "namespace", "origin", "variables", "version")
+
+    def __init__(
+        self,
+        checked: Checked,
+        version: int,
+        origin: Origin,
+        variables: Mapping[str, object] | None,
+        namespace: Mapping[str, object] | None,
+    ) -> None:
+        self._checked = checked
+        self.version = version
+        self.origin: Origin = origin
+        self.variables = variables
+        self.namespace = namespace
+
+    @property
+    def script(self) -> Script:
+        """The script."""
+        return self._checked.script
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What parsing and checking found, in the order of the text, at most 100."""
+        return self._checked.diagnostics
+
+    @property
+    def ok(self) -> bool:
+        """Whether it may run."""
+        return self._checked.ok
+
+    @property
+    def plans(self) -> Sequence[CallPlan]:
+        """The tool and the parameters of each shape of call."""
+        return self._checked.plans
+
+    @property
+    def tools(self) -> tuple[tuple[Tool, Span], ...]:
+        """The tools that it will call, each with its place, in the order of the calls."""
+        if not self.ok:
+            return ()
+        script, plans = self.script, self.plans
+        calls = ((script.step(number), number) for number in range(script.step_count))
+        return tuple(
+            (plans[row[1]].tool, script.span(*script.tool_span(number)))
+            for row, number in calls
+            if row[0] == CALL
+        )
+
+    @property
+    def error(self) -> NitError | None:
+        """Why it may not run, or `None`."""
+        if self.ok:
+            return None
+        wrong = [item for item in self.diagnostics if item.severity == "error"]
+        is_syntax = wrong[0].code < "NIT300"
+        return (NitSyntaxError if is_syntax else NitCheckError).of(*wrong)
+
+
+class Visible:
+    """The names that a script may read: passed in, in the table, in the notebook."""
+
+    __slots__ = ("_places",)
+
+    def __init__(self, *places: Mapping[str, object] | None) -> None:
+        self._places = [place for place in places if place is not None]
+
+    def __contains__(self, name: object) -> bool:
+        return any(name in place for place in self._places)
+
+    def __iter__(self) -> Iterator[str]:
+        for place in self._places:
+            yield from place
+
+
+def parse_within(source: str, limits: Limits, legacy: Legacy) -> Script:
+    """Parse a script within the limits of a session; what is wrong is in its diagnostics."""
+    return parse_source(
+        source,
+        script_bytes=limits.script_bytes,
+        statements=limits.statements,
+        nesting=limits.nesting,
+        value_bytes=limits.value_bytes,
+        value_nodes=limits.value_nodes,
+        legacy=legacy,
+    )
+
+
+def parse(source: str, limits: Limits | None = None) -> Script:
+    """Parse a script; syntax only.
+
+    Raises:
+        NitSyntaxError: The text is no script; `.diagnostics` has all that is wrong with it.
+    """
+    script = parse_within(source, limits or Limits(), "allow")
+    if not script.ok:
+        raise NitSyntaxError.of(*(item for item in script.diagnostics if item.severity == "error"))
+    return script
+
+
+def format_script(source: str) -> str:
+    """Lay a script out in the one canonical way, comments kept.
+
+    Raises:
+        NitSyntaxError: The text is no script.
+    """
+    text, diagnostics = format_source(source)
+    if text is None:
+        raise NitSyntaxError.of(*(item for item in diagnostics if item.severity == "error"))
+    return text
