@@ -168,7 +168,7 @@ class _Description:
 
     def _entry_point(self, head: JsonObject) -> str | None:
         value = head.get("entryPoint")
-        if value is None or (isinstance(value, str) and value):
+        if value is None or (isinstance(value, str) and value and "\0" not in value):
             return value
         if head.get("pluginType") != "mcp-stdio":
             self.faults.bad_value(self.path, "entryPoint", "the name of a .py file", value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +23,8 @@ async def query(
     max_rows: int = 1_000_000,
 ) -> pd.DataFrame:
     """Run one query that only reads; cancelling it stops the database, too."""
+    import asyncio
+
     running = await asyncio.to_thread(_begin)
     try:
         return await asyncio.to_thread(running.run, sql, tables or {}, values or {}, max_rows)

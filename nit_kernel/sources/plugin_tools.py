@@ -1,0 +1,227 @@
+"""From a manifest and imported code to tools: the three parts must speak of the same functions."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn, cast
+
+from nit_kernel.errors import PluginError
+from nit_kernel.language.parameters import declared_parameters
+from nit_kernel.runtime.tool import Tool
+from nit_kernel.sources.manifest import DESCRIPTION, SCHEMA
+from nit_kernel.sources.plugin_faults import suggestion
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import ModuleType
+
+    from nit_kernel.language.schema import JsonObject, JsonValue
+    from nit_kernel.sources.manifest import Command, Manifest
+    from nit_kernel.sources.manifest_parameters import Described
+    from nit_kernel.sources.plugin_faults import FaultList
+
+CONTEXT = "ctx"
+"""The parameter that gets the `ToolContext`, unless the schema declares one of that name."""
+
+_Function = Callable[..., object]
+
+
+def make_tools(
+    manifest: Manifest, module: ModuleType, entry: Path, folder: Path, faults: FaultList
+) -> list[Tool]:
+    """Make a tool of each command, or add the faults that say why it cannot be one."""
+    tools: list[Tool] = []
+    for command in manifest.commands:
+        function = _function(command, module, entry, faults)
+        tool = None if function is None else _tool(command, function, entry, folder, faults)
+        if tool is not None:
+            tools.append(tool)
+    return tools
+
+
+def unusable_tools(manifest: Manifest, reason: str) -> list[Tool]:
+    """The tools of a plugin that does not load, so that their names can be told from unknown ones.
+
+    They are registered as disabled; calling one all the same raises.
+    """
+    return [_unusable(command, reason) for command in manifest.commands]
+
+
+def _unusable(command: Command, reason: str) -> Tool:
+    def refuse(**arguments: object) -> NoReturn:
+        del arguments
+        raise PluginError(f"`{command.name}` cannot be called: {reason}", code="NIT550")
+
+    # Not the manifest's schema: it may be what is wrong.
+    description = command.description or ""
+    return Tool(command.name, description, {"type": "object"}, refuse, thread="worker")
+
+
+def _function(
+    command: Command, module: ModuleType, entry: Path, faults: FaultList
+) -> _Function | None:
+    value = cast("object", getattr(module, command.name, None))
+    if callable(value) and not isinstance(value, type):
+        return value
+    if value is not None:
+        faults.parts_disagree(entry, f"`{command.name}` is no function")
+        return None
+    functions = [name for name, member in vars(module).items() if inspect.isroutine(member)]
+    hint = suggestion(command.name, functions) or f"write it, or take it out of {DESCRIPTION}"
+    faults.parts_disagree(entry, f"has no function `{command.name}`", hint)
+    return None
+
+
+def _tool(
+    command: Command, function: _Function, entry: Path, folder: Path, faults: FaultList
+) -> Tool | None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError) as error:
+        faults.parts_disagree(entry, f"the parameters of `{command.name}` cannot be read: {error}")
+        return None
+    has_schema_file = (folder / SCHEMA).exists()
+    source = folder / (SCHEMA if has_schema_file else DESCRIPTION)
+    parameters = _Parameters(command.name, signature, entry, source, faults)
+    schema = parameters.settle(command.parameters, function)
+    if schema is None:
+        return None
+    try:
+        return Tool(
+            command.name,
+            command.description or _first_paragraph(function),
+            schema,
+            function,
+            returns=command.returns,
+            side_effects=command.side_effects,
+            timeout=command.timeout_s,
+            confirm=command.confirm,
+            thread="worker",
+            context=parameters.context,
+            parameter_text=command.parameter_text,
+        )
+    except (PluginError, ValueError) as error:
+        why = error.message if isinstance(error, PluginError) else str(error)
+        faults.bad_schema(source, command.name, why)
+        return None
+
+
+class _Parameters:
+    """Compares the parameters of one function with what the manifest says of them."""
+
+    def __init__(
+        self,
+        name: str,
+        signature: inspect.Signature,
+        entry: Path,
+        source: Path,
+        faults: FaultList,
+    ) -> None:
+        self.name = name
+        self.entry = entry
+        self.source = source
+        self.faults = faults
+        self.context: str | None = None
+        self.named: dict[str, inspect.Parameter] = {}
+        self.takes_any = False
+        for parameter in signature.parameters.values():
+            match parameter.kind:
+                case inspect.Parameter.VAR_KEYWORD:
+                    self.takes_any = True
+                case inspect.Parameter.VAR_POSITIONAL:
+                    pass
+                case _:
+                    self.named[parameter.name] = parameter
+
+    def settle(self, described: Described | None, function: _Function) -> JsonObject | None:
+        """The schema of the tool, or `None` where code and manifest contradict each other."""
+        declared = None if described is None else declared_parameters(described.schema)
+        if CONTEXT in self.named and (declared is None or CONTEXT not in declared.properties):
+            self.context = CONTEXT
+            del self.named[CONTEXT]
+        if described is None or declared is None:
+            return self._from_code(function)
+        if not declared.properties and declared.is_open and self.named:
+            self.faults.note(
+                self.source, f"`{self.name}`: no parameters are declared: taken from the code"
+            )
+            return self._from_code(function)
+        self._compare(list(declared.properties), is_open=declared.is_open)
+        schema = self._typed(described, function)
+        return self._with_required(schema, described, declared.required)
+
+    def _compare(self, declared: list[str], *, is_open: bool) -> None:
+        for name, parameter in self.named.items():
+            if parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
+                message = f"`{self.name}`: `{name}` is positional only, tools are called by name"
+                self.faults.parts_disagree(self.entry, message, "take out the `/`")
+            needs = parameter.default is inspect.Parameter.empty
+            if name not in declared and needs and not is_open:
+                free = [other for other in declared if other not in self.named]
+                hint = suggestion(name, free) or f"add it to {self.source.name}"
+                message = f"`{self.name}` needs `{name}`, which {self.source.name} does not have"
+                self.faults.parts_disagree(self.entry, message, hint)
+        if self.takes_any:
+            return
+        for name in declared:
+            if name not in self.named:
+                hint = suggestion(name, [n for n in self.named if n not in declared])
+                message = f"`{self.name}` does not take `{name}`, which {self.source.name} has"
+                self.faults.parts_disagree(self.entry, message, hint or "add the parameter")
+
+    def _with_required(
+        self, schema: JsonObject, described: Described, required: frozenset[str]
+    ) -> JsonObject:
+        """Add what the code cannot do without to the required parameters."""
+        needed = [
+            name
+            for name, parameter in self.named.items()
+            if parameter.default is inspect.Parameter.empty and name not in required
+        ]
+        properties = schema.get("properties")
+        missing = [n for n in needed if isinstance(properties, dict) and n in properties]
+        if not missing:
+            return schema
+        listed = ", ".join(f"`{name}`" for name in missing)
+        if described.says_required or self.source.name == SCHEMA:
+            message = f"`{self.name}` cannot do without {listed}: required, though not listed so"
+            self.faults.note(self.source, message, 'add it to "required"')
+        there = schema.get("required")
+        names: list[JsonValue] = list(there) if isinstance(there, list) else []
+        return {**schema, "required": [*names, *missing]}
+
+    def _typed(self, described: Described, function: _Function) -> JsonObject:
+        """Give the parameters of which the manifest has only words the types of the code."""
+        properties = described.schema.get("properties")
+        if not described.untyped or not isinstance(properties, dict):
+            return described.schema
+        from_code = declared_parameters(_code_schema(function, self.context)).properties
+        typed: JsonObject = {}
+        for name, member in properties.items():
+            code = from_code.get(name)
+            if name in described.untyped and isinstance(member, dict) and isinstance(code, dict):
+                member = {**code, **member}
+            typed[name] = member
+        listed = ", ".join(f"`{name}`" for name in sorted(described.untyped))
+        message = f"`{self.name}`: {listed} without a type: taken from the code"
+        self.faults.note(self.source, message, f"write {SCHEMA}")
+        return {**described.schema, "properties": typed}
+
+    def _from_code(self, function: _Function) -> JsonObject:
+        schema = _code_schema(function, self.context)
+        if self.takes_any:
+            schema = {**schema, "additionalProperties": True}
+        return schema
+
+
+def _code_schema(function: _Function, context: str | None) -> JsonObject:
+    """The schema that the function's own signature gives."""
+    # Reading type hints takes pydantic, which plugins with a schema do not need.
+    from nit_kernel.sources.functions import parameters_schema  # noqa: PLC0415
+
+    return parameters_schema(function, context=context)
+
+
+def _first_paragraph(function: _Function) -> str:
+    return (inspect.getdoc(function) or "").partition("\n\n")[0].strip()
