@@ -67,6 +67,8 @@ To answer the person: {"type":"final","text":"ANSWER"}
 The results of your calls come back as {"type":"tool_results","results":[..]}. Never write those \
 yourself. Call a tool whenever you need one; when you know the answer, send the final object."""
 
+NIT_FORM = "Put the script between the tags with the id that you were told."
+
 JSON_FORM = (
     'It must be one JSON object: {"type":"tool_calls","calls":[..]} or {"type":"final","text":".."}'
 )
@@ -244,6 +246,13 @@ def outcome(text: str, *, is_error: bool, chars: int = RESULT_CHARS) -> str:
     """Return what goes back to the model of one call's result, defused and clipped."""
     text = neutralise(clip(text, chars))
     return f"error: {text}" if is_error and not text.lower().startswith("error") else text
+
+
+def outcomes(results: Sequence[tuple[str, str]]) -> str:
+    """Return what calls of another codec gave, as a report; names and texts are defused."""
+    return "Report on your calls:\n" + "\n".join(
+        f"- {neutralise(name)}: {text}" for name, text in results
+    )
 
 
 def past_script(scripts: Sequence[str]) -> str:

@@ -179,18 +179,16 @@ class ReactCodec:
         return Decoded(text=prose, calls=calls, reasoning=thought, warnings=warnings)
 
     def _exchange(self, item: Exchange) -> list[Message]:
-        traces = [
-            f"Action: {call.name}\nAction Input: {compact(call.arguments)}" for call in item.calls
-        ]
-        asked = "\n".join(
-            [*([f"Thought: {item.text.strip()}"] if item.text.strip() else []), *traces]
-        )
-        is_parallel = len(item.calls) > 1
-        answered = "\n".join(
-            f"Observation: {f'({call.name}) ' if is_parallel else ''}{call.outcome(self._result_chars)}"
-            for call in item.calls
-        )
-        return [assistant_said("\n".join(traces)), {"role": "user", "content": answered}]
+        """Write each call as a reply of its own with its observation: one action a reply."""
+        messages: list[Message] = []
+        thought = f"Thought: {item.text.strip()}\n" if item.text.strip() else ""
+        for call in item.calls:
+            action = f"Action: {call.name}\nAction Input: {compact(call.arguments)}"
+            observation = f"Observation: {call.outcome(self._result_chars)}"
+            messages.append(assistant_said(thought + action))
+            messages.append({"role": "user", "content": observation})
+            thought = ""
+        return messages
 
 
 def react_codec(
