@@ -140,7 +140,7 @@ def interrupted_wait(workspace: Workspace) -> NitInterrupted:
 def conclude(workspace: Workspace, result: Result, options: CellOptions, view: CellView) -> object:
     """Show what a script came to: warnings, its error or its value."""
     workspace.last = result
-    workspace.show_warnings(result.diagnostics)
+    workspace.show_findings(item for item in result.diagnostics if item.severity == "warning")
     error = result.error
     if error is not None:
         cause = error.__cause__
@@ -159,19 +159,14 @@ def conclude(workspace: Workspace, result: Result, options: CellOptions, view: C
 
 
 def check_only(workspace: Workspace, source: str) -> None:
-    """Say everything about a script that can be said without running it.
-
-    Raises:
-        NitError: It may not run; every finding is shown.
-    """
+    """Say everything about a script that can be said without running it."""
     workspace.begin()
     prepared = workspace.session.prepare(source, namespace=workspace.names)
-    workspace.show_warnings(prepared.diagnostics)
-    if prepared.error is not None:
-        raise raisable(prepared.error) from None
-    tools = list(dict.fromkeys(tool.full_name for tool, _ in prepared.tools))
-    calls = f"; it would call {', '.join(tools)}" if tools else ""
-    print(f"no faults found{calls}")  # noqa: T201 - the answer to the person's question
+    workspace.show_findings(prepared.diagnostics)
+    if prepared.ok:
+        tools = list(dict.fromkeys(tool.full_name for tool, _ in prepared.tools))
+        calls = f"; it would call {', '.join(tools)}" if tools else ""
+        print(f"no errors found{calls}")  # noqa: T201 - the answer to the person's question
 
 
 @contextmanager

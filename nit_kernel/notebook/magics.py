@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, cast
 
 from IPython.core.error import UsageError
@@ -144,11 +143,6 @@ class NitMagics(Magics):
             timeout=timeout,
             wait=given.wait,
         )
-
-    def plugin_folders(self) -> list[str]:
-        """The folders that the settings and the environment add."""
-        listed = os.environ.get("NIT_PLUGIN_PATH", "").split(os.pathsep)
-        return [*self.plugins, *(folder for folder in listed if folder)]
 
 
 def _usage() -> str:

@@ -26,6 +26,7 @@ from nit_kernel.notebook.handle import NotebookHandle
 from nit_kernel.notebook.namespace import Mirror, NotebookNames, NotebookVariables
 from nit_kernel.notebook.watcher import Watcher
 from nit_kernel.session import Session
+from nit_kernel.sources.plugin_places import default_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -65,7 +66,7 @@ class Workspace:
             is_headless=self.is_headless,
         )
         self.session = Session(
-            plugins=settings.plugin_folders(),
+            plugins=[*settings.plugins, *default_places()],
             limits=_limits(settings),
             observer=self.watcher,
             carry=self._carry,
@@ -164,11 +165,11 @@ class Workspace:
         names = [name for name, task in self.session.tasks.items() if not task.done]
         self.tell(f"after {seconds:g} s still running: {', '.join(names)}", True)
 
-    def show_warnings(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Show the warnings among the findings about a script."""
-        found = [item.render(color=True) for item in diagnostics if item.severity == "warning"]
+    def show_findings(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Show findings about a script, each with its place and what to do."""
+        found = [item.render(color=True) for item in diagnostics]
         if found:
-            display({"text/plain": "\n".join(found)}, raw=True)
+            display({"text/plain": "\n\n".join(found)}, raw=True)
 
     def _present(self, value: object, chars: int) -> None:
         bundle, metadata = self.values.bundle(value, chars)

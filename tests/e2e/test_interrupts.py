@@ -13,7 +13,9 @@ pytestmark = pytest.mark.e2e
 SOON_S = 2.0
 
 STATES = {
-    "a sleeping tool of the notebook": "%%nit\n$kept = add(a=1)\nnap(seconds=30)\n$late = add(a=2)\n",
+    "a sleeping tool of the notebook": (
+        "%%nit\n$kept = add(a=1)\nnap(seconds=30)\n$late = add(a=2)\n"
+    ),
     "a sleeping tool of a plugin": (
         "%%nit\n$kept = add(a=1)\nsleep_in_plugin(seconds=30)\n$late = add(a=2)\n"
     ),
