@@ -1,0 +1,467 @@
+//! Text to tokens, without copying: a token is a kind and a place.
+//!
+//! The lexer never fails. What is no token comes as [`TokenKind::Bad`] with its [`Fault`]; what is
+//! accepted with a warning is also written down as a [`Note`]. Line breaks inside brackets are
+//! blank, so the lexer counts the brackets that it has seen open.
+
+mod number;
+mod string;
+
+pub(crate) use string::literal_parts;
+
+use crate::chars::{self, Class, class};
+use crate::span::{Span, offset};
+use crate::token::{Token, TokenKind, form};
+
+/// Why a token is bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Fault {
+    /// A character that a reader cannot see, or that turns the text around.
+    Invisible,
+    /// A character that the language does not use.
+    UnknownCharacter,
+    /// A backslash outside a string that does not end its line.
+    StrayBackslash,
+    /// A line break inside a plain string.
+    LineBreakInString,
+    /// A plain string that the source does not close.
+    UnclosedString,
+    /// A triple-quoted string that the source does not close.
+    UnclosedTripleString,
+    /// A typographic quote without its partner.
+    UnpairedQuote,
+    /// A number followed by letters, or with misplaced `_` or digits.
+    MalformedNumber,
+    /// An imaginary number.
+    ComplexNumber,
+    /// A `$` without a name.
+    LoneDollar,
+}
+
+impl Fault {
+    const ALL: [Self; 10] = [
+        Self::Invisible,
+        Self::UnknownCharacter,
+        Self::StrayBackslash,
+        Self::LineBreakInString,
+        Self::UnclosedString,
+        Self::UnclosedTripleString,
+        Self::UnpairedQuote,
+        Self::MalformedNumber,
+        Self::ComplexNumber,
+        Self::LoneDollar,
+    ];
+
+    /// The fault of a bad token.
+    pub fn of(token: Token) -> Option<Self> {
+        if token.kind == TokenKind::Bad {
+            Self::ALL.get(usize::from(token.flags)).copied()
+        } else {
+            None
+        }
+    }
+}
+
+/// What the lexer noticed and went on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteKind {
+    /// A blank that is neither space nor tab.
+    OddBlank,
+    /// Punctuation written with a full-width character.
+    WidePunctuation,
+    /// A string in typographic quotes.
+    TypographicQuotes,
+    /// A decimal number with leading zeros.
+    LeadingZeros,
+    /// An invisible character in a comment: an error.
+    InvisibleInComment,
+}
+
+/// What the lexer noticed, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What it is.
+    pub kind: NoteKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// Splits a source into tokens.
+#[derive(Clone, Debug)]
+pub struct Lexer<'s> {
+    source: &'s str,
+    bytes: &'s [u8],
+    position: usize,
+    depth: u32,
+    trivia: bool,
+    notes: Vec<Note>,
+}
+
+impl<'s> Lexer<'s> {
+    /// A lexer for `source[start..end]`, without comments and blank line breaks. Offsets are those
+    /// of the whole source.
+    pub fn new(source: &'s str, start: u32, end: u32) -> Self {
+        let source = source.get(..end as usize).unwrap_or(source);
+        Self {
+            source,
+            bytes: source.as_bytes(),
+            position: start as usize,
+            depth: 0,
+            trivia: false,
+            notes: Vec::new(),
+        }
+    }
+
+    /// A lexer whose tokens include [`TokenKind::Comment`] and [`TokenKind::Break`], for the
+    /// formatter.
+    pub fn with_trivia(source: &'s str) -> Self {
+        let mut lexer = Self::new(source, 0, offset(source.len()));
+        lexer.keep_trivia();
+        if source.starts_with('\u{FEFF}') {
+            lexer.position = '\u{FEFF}'.len_utf8();
+        }
+        lexer
+    }
+
+    /// From now on, return comments and blank line breaks too.
+    pub(crate) fn keep_trivia(&mut self) {
+        self.trivia = true;
+    }
+
+    /// Count this many brackets as open.
+    pub(crate) fn set_depth(&mut self, depth: u32) {
+        self.depth = depth;
+    }
+
+    /// Go on at another place, outside of all brackets, and forget notes from there on.
+    pub(crate) fn jump(&mut self, to: u32) {
+        self.position = to as usize;
+        self.depth = 0;
+        self.notes.retain(|note| note.span.start < to);
+    }
+
+    /// Count line breaks as blank, whatever the brackets say.
+    pub(crate) fn stay_inside_brackets(&mut self) {
+        self.depth = u32::MAX / 2;
+    }
+
+    /// The notes so far.
+    pub(crate) fn notes(&mut self) -> &mut Vec<Note> {
+        &mut self.notes
+    }
+
+    /// The next token; [`TokenKind::End`] for ever at the end.
+    #[inline]
+    pub fn next_token(&mut self) -> Token {
+        loop {
+            let start = self.position;
+            let Some(&byte) = self.bytes.get(start) else {
+                return self.token(TokenKind::End, start);
+            };
+            self.position = start + 1;
+            let kind = match class(byte) {
+                Class::Blank => continue,
+                Class::Letter => return self.name(start),
+                Class::Quote => return self.string(start, start, 0),
+                Class::Dollar => return self.variable(start),
+                Class::Digit => return self.number(start),
+                Class::Open => return self.open(start, byte),
+                Class::Close => return self.close(start, byte),
+                Class::Comma => TokenKind::Comma,
+                Class::Colon => return self.colon(start),
+                Class::Semicolon => TokenKind::Semicolon,
+                Class::Equal => return self.equal(start),
+                Class::Dot => return self.dot(start),
+                Class::Newline => match self.newline(byte) {
+                    Some(kind) => kind,
+                    None => continue,
+                },
+                Class::Hash => {
+                    self.comment(start);
+                    if self.trivia {
+                        TokenKind::Comment
+                    } else {
+                        continue;
+                    }
+                }
+                Class::Sign | Class::Operator => return self.operator(start, byte),
+                Class::Backslash => match self.peek() {
+                    Some(b'\n') => {
+                        self.position += 1;
+                        continue;
+                    }
+                    Some(b'\r') => {
+                        self.position += 1 + usize::from(self.bytes.get(start + 2) == Some(&b'\n'));
+                        continue;
+                    }
+                    _ => return self.bad(Fault::StrayBackslash, start),
+                },
+                Class::Wide | Class::Other => match self.odd_character(start) {
+                    Some(token) => return token,
+                    None => continue,
+                },
+            };
+            return self.token(kind, start);
+        }
+    }
+
+    fn token(&self, kind: TokenKind, start: usize) -> Token {
+        self.flagged(kind, start, 0)
+    }
+
+    fn flagged(&self, kind: TokenKind, start: usize, flags: u8) -> Token {
+        Token {
+            kind,
+            flags,
+            start: offset(start),
+            end: offset(self.position),
+        }
+    }
+
+    fn bad(&self, fault: Fault, start: usize) -> Token {
+        self.flagged(TokenKind::Bad, start, fault as u8)
+    }
+
+    fn note(&mut self, kind: NoteKind, start: usize) {
+        let span = Span::new(offset(start), offset(self.position));
+        self.notes.push(Note { kind, span });
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.position).copied()
+    }
+
+    fn character(&self, at: usize) -> Option<char> {
+        self.source.get(at..)?.chars().next()
+    }
+
+    fn starts_with(&self, at: usize, text: &[u8]) -> bool {
+        self.bytes
+            .get(at..)
+            .is_some_and(|rest| rest.starts_with(text))
+    }
+
+    fn newline(&mut self, byte: u8) -> Option<TokenKind> {
+        if byte == b'\r' && self.peek() == Some(b'\n') {
+            self.position += 1;
+        }
+        if self.depth == 0 {
+            Some(TokenKind::Newline)
+        } else if self.trivia {
+            Some(TokenKind::Break)
+        } else {
+            None
+        }
+    }
+
+    fn comment(&mut self, start: usize) {
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        self.position = start + length;
+        let text = self.source.get(start..self.position).unwrap_or_default();
+        if text.is_ascii() {
+            return;
+        }
+        let odd = |c: &(usize, char)| chars::is_bidi_control(c.1) || chars::is_zero_width(c.1);
+        if let Some((at, character)) = text.char_indices().find(odd) {
+            let from = offset(start + at);
+            let span = Span::new(from, from + offset(character.len_utf8()));
+            self.notes.push(Note {
+                kind: NoteKind::InvisibleInComment,
+                span,
+            });
+        }
+    }
+
+    #[inline]
+    fn name(&mut self, start: usize) -> Token {
+        self.rest_of_name();
+        if let Some(quote @ (b'"' | b'\'')) = self.peek() {
+            let prefix = self.bytes.get(start..self.position).unwrap_or_default();
+            if let Some(flags) = string::prefix_flags(prefix) {
+                let opening = self.position;
+                self.position += 1;
+                debug_assert!(quote == b'"' || quote == b'\'');
+                return self.string(start, opening, flags);
+            }
+        }
+        self.token(TokenKind::Name, start)
+    }
+
+    /// Move behind the identifier of which at least one character has been read.
+    #[inline]
+    fn rest_of_name(&mut self) {
+        while let Some(byte) = self.peek() {
+            if chars::continues_name(byte) {
+                self.position += 1;
+            } else if byte < 0x80 {
+                return;
+            } else {
+                match self.character(self.position) {
+                    Some(character) if chars::is_name_continue(character) => {
+                        self.position += character.len_utf8();
+                    }
+                    _ => return,
+                }
+            }
+        }
+    }
+
+    /// A `$` has been read, which began at `start`.
+    fn variable(&mut self, start: usize) -> Token {
+        match self.peek() {
+            Some(byte) if class(byte) == Class::Letter => self.position += 1,
+            Some(0x80..) => match self.character(self.position) {
+                Some(character) if chars::is_name_start(character) => {
+                    self.position += character.len_utf8();
+                }
+                _ => return self.bad(Fault::LoneDollar, start),
+            },
+            _ => return self.bad(Fault::LoneDollar, start),
+        }
+        self.rest_of_name();
+        self.token(TokenKind::Variable, start)
+    }
+
+    fn open(&mut self, start: usize, byte: u8) -> Token {
+        let kind = match byte {
+            b'(' => TokenKind::LeftParen,
+            b'{' => TokenKind::LeftBrace,
+            _ => {
+                if self.depth == 0 && self.starts_with(start, b"[[[NIT_") {
+                    for marker in [&b"[[[NIT_CALL]]]"[..], b"[[[NIT_END]]]"] {
+                        if self.starts_with(start, marker) {
+                            self.position = start + marker.len();
+                            return self.token(TokenKind::Marker, start);
+                        }
+                    }
+                }
+                TokenKind::LeftBracket
+            }
+        };
+        self.depth += 1;
+        self.token(kind, start)
+    }
+
+    fn close(&mut self, start: usize, byte: u8) -> Token {
+        self.depth = self.depth.saturating_sub(1);
+        let kind = match byte {
+            b')' => TokenKind::RightParen,
+            b']' => TokenKind::RightBracket,
+            _ => TokenKind::RightBrace,
+        };
+        self.token(kind, start)
+    }
+
+    fn colon(&mut self, start: usize) -> Token {
+        if self.peek() == Some(b'=') {
+            self.position += 1;
+            return self.token(TokenKind::Operator, start);
+        }
+        self.token(TokenKind::Colon, start)
+    }
+
+    fn equal(&mut self, start: usize) -> Token {
+        match self.peek() {
+            Some(b'=') => {
+                self.position += 1;
+                self.token(TokenKind::Comparison, start)
+            }
+            Some(b'>') => {
+                self.position += 1;
+                self.token(TokenKind::Operator, start)
+            }
+            _ => self.token(TokenKind::Equal, start),
+        }
+    }
+
+    fn dot(&mut self, start: usize) -> Token {
+        match self.peek() {
+            Some(b'0'..=b'9') => self.number(start),
+            Some(b'.') if self.starts_with(start, b"...") => {
+                self.position = start + 3;
+                self.token(TokenKind::Ellipsis, start)
+            }
+            _ => self.token(TokenKind::Dot, start),
+        }
+    }
+
+    #[cold]
+    fn operator(&mut self, start: usize, byte: u8) -> Token {
+        let second = self.peek();
+        let doubled = matches!(byte, b'*' | b'/' | b'<' | b'>') && second == Some(byte);
+        if byte == b'>' && self.starts_with(start, b">>>") {
+            self.position = start + 3;
+            return self.token(TokenKind::Prompt, start);
+        }
+        if byte == b'-' && second == Some(b'>') {
+            self.position += 1;
+            return self.token(TokenKind::Operator, start);
+        }
+        self.position += usize::from(doubled);
+        let assigns = self.peek() == Some(b'=') && byte != b'~';
+        self.position += usize::from(assigns);
+        let kind = match byte {
+            b'<' | b'>' | b'!' if !doubled && (assigns || byte != b'!') => TokenKind::Comparison,
+            b'!' => TokenKind::Operator,
+            _ if assigns => TokenKind::AugmentedAssign,
+            b'+' | b'-' => TokenKind::Sign,
+            b'*' => TokenKind::Star,
+            _ => TokenKind::Operator,
+        };
+        self.token(kind, start)
+    }
+
+    /// A character outside ASCII, or one without a use; `None` where it is a blank.
+    #[cold]
+    fn odd_character(&mut self, start: usize) -> Option<Token> {
+        let character = self.character(start)?;
+        self.position = start + character.len_utf8();
+        if chars::is_name_start(character) {
+            return Some(self.name(start));
+        }
+        if let Some(byte) = chars::narrow(character) {
+            self.note(NoteKind::WidePunctuation, start);
+            return self.wide_punctuation(start, byte);
+        }
+        if chars::is_odd_blank(character) {
+            self.note(NoteKind::OddBlank, start);
+            return None;
+        }
+        let closers = chars::typographic_closers(character);
+        if !closers.is_empty() {
+            return Some(self.typographic_string(start, closers));
+        }
+        let fault = if chars::is_invisible(character) {
+            Fault::Invisible
+        } else {
+            Fault::UnknownCharacter
+        };
+        Some(self.bad(fault, start))
+    }
+
+    fn wide_punctuation(&mut self, start: usize, byte: u8) -> Option<Token> {
+        let mut token = match class(byte) {
+            Class::Open => self.open(start, byte),
+            Class::Close => self.close(start, byte),
+            Class::Comma => self.token(TokenKind::Comma, start),
+            Class::Colon => self.token(TokenKind::Colon, start),
+            Class::Semicolon => self.token(TokenKind::Semicolon, start),
+            Class::Dot => self.token(TokenKind::Dot, start),
+            Class::Dollar => self.variable(start),
+            Class::Hash => {
+                self.comment(start);
+                if !self.trivia {
+                    return None;
+                }
+                self.token(TokenKind::Comment, start)
+            }
+            _ => self.equal(start),
+        };
+        if !matches!(token.kind, TokenKind::Bad | TokenKind::Variable) {
+            token.flags = form::WIDE;
+        }
+        Some(token)
+    }
+}

@@ -1,0 +1,477 @@
+//! Tokens to a tree: statements, and what surrounds them.
+//!
+//! A hand-written parser with two tokens in hand. Brackets are kept on a stack of its own, not on
+//! the machine's, so that no depth of input can exhaust that. A mistake fails its statement; the
+//! parser then goes on at the next one (`recovery.rs`) and so finds them all.
+
+mod expression;
+mod keys;
+mod literal;
+mod recovery;
+mod template;
+mod unexpected;
+
+use crate::ast::{Node, NodeKind, Statement, Tree, flag};
+use crate::chars;
+use crate::diagnostic::{Diagnostic, Findings};
+use crate::envelope;
+use crate::lexer::{Lexer, NoteKind};
+use crate::mistakes;
+use crate::span::{Span, offset};
+use crate::token::{Token, TokenKind};
+
+use expression::Frame;
+
+/// What a script may cost at most. Source: NIT 2, section 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of the source.
+    pub script_bytes: usize,
+    /// Number of statements.
+    pub statements: usize,
+    /// Depth of brackets and calls.
+    pub nesting: u32,
+    /// Bytes of the text that one expression makes.
+    pub value_bytes: usize,
+    /// Values that one expression makes.
+    pub value_nodes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            script_bytes: 262_144,
+            statements: 10_000,
+            nesting: 100,
+            value_bytes: 10_000_000,
+            value_nodes: 1_000_000,
+        }
+    }
+}
+
+/// Whether NIT 1.0 blocks may stand in a source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Legacy {
+    /// They may stand among the statements.
+    #[default]
+    Allow,
+    /// They are errors.
+    Off,
+    /// The source is the inside of one.
+    Only,
+}
+
+/// How to parse.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The limits.
+    pub limits: Limits,
+    /// NIT 1.0.
+    pub legacy: Legacy,
+}
+
+/// A tree and what was found on the way.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The statements without mistakes.
+    pub tree: Tree,
+    /// What was found, in the order of the text, at most 100.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Parsed {
+    /// Whether no diagnostic is an error.
+    pub fn is_ok(&self) -> bool {
+        !self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+}
+
+/// Parse a script. Whatever is wrong with it is in the diagnostics.
+pub fn parse(source: &str, options: &Options) -> Parsed {
+    let mut parser = Parser::new(source, *options);
+    let limit = options.limits.script_bytes.min(u32::MAX as usize - 1);
+    if source.len() > limit {
+        parser
+            .findings
+            .push(mistakes::source_too_long(source.len(), limit));
+    } else if options.legacy == Legacy::Only {
+        parser.legacy_inside();
+    } else {
+        let body = envelope::strip(source, &mut parser.findings);
+        parser.begin(body);
+        parser.script();
+    }
+    parser.tree.nodes.shrink_to_fit();
+    parser.tree.statements.shrink_to_fit();
+    Parsed {
+        tree: parser.tree,
+        diagnostics: parser.findings.finish(),
+    }
+}
+
+/// The statement has failed; its diagnostic is written down.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Failed;
+
+type Parse<T = ()> = Result<T, Failed>;
+
+pub(crate) struct Parser<'s> {
+    pub(crate) source: &'s str,
+    pub(crate) options: Options,
+    pub(crate) findings: Findings,
+    pub(crate) tree: Tree,
+    lexer: Lexer<'s>,
+    /// The token at hand, and the one behind it.
+    token: Token,
+    following: Token,
+    /// Where the token before ended.
+    previous_end: u32,
+    frames: Vec<Frame>,
+    /// Strings on two lines of `( .. )`: a warning if that turns out to be a list.
+    joined: Vec<(u32, Diagnostic)>,
+    in_template: bool,
+    /// The end of the part of the source that is read.
+    end: u32,
+    /// Where the statement begins.
+    statement_start: u32,
+    /// The target of the statement, for later ones if it fails.
+    target: Option<Span>,
+    has_indentation_warning: bool,
+}
+
+const NO_TOKEN: Token = Token {
+    kind: TokenKind::End,
+    flags: 0,
+    start: 0,
+    end: 0,
+};
+
+impl<'s> Parser<'s> {
+    fn new(source: &'s str, options: Options) -> Self {
+        Self {
+            source,
+            options,
+            findings: Findings::default(),
+            tree: Tree::default(),
+            lexer: Lexer::new(source, 0, 0),
+            token: NO_TOKEN,
+            following: NO_TOKEN,
+            previous_end: 0,
+            frames: Vec::new(),
+            joined: Vec::new(),
+            in_template: false,
+            end: 0,
+            statement_start: 0,
+            target: None,
+            has_indentation_warning: false,
+        }
+    }
+
+    /// Begin to read a part of the source.
+    fn begin(&mut self, body: Span) {
+        self.tree.nodes.reserve(body.len() as usize / 16);
+        self.lexer = Lexer::new(self.source, body.start, body.end);
+        self.end = body.end;
+        self.fill();
+    }
+
+    fn fill(&mut self) {
+        self.token = self.lexer.next_token();
+        self.following = self.lexer.next_token();
+    }
+
+    /// Go on at another place, outside of all brackets.
+    pub(crate) fn jump(&mut self, to: u32) {
+        self.lexer.jump(to);
+        self.frames.clear();
+        self.fill();
+    }
+
+    /// Take the token at hand.
+    #[inline]
+    fn bump(&mut self) -> Token {
+        let token = self.token;
+        self.previous_end = token.end;
+        self.token = self.following;
+        self.following = self.lexer.next_token();
+        token
+    }
+
+    #[inline]
+    fn at(&self, kind: TokenKind) -> bool {
+        self.token.kind == kind
+    }
+
+    /// Take the token at hand if it is of that kind.
+    #[inline]
+    fn eat(&mut self, kind: TokenKind) -> bool {
+        let found = self.at(kind);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn text(&self, token: Token) -> &'s str {
+        token.text(self.source)
+    }
+
+    /// Write down an error and fail the statement.
+    #[cold]
+    fn fail<T>(&mut self, diagnostic: Diagnostic) -> Parse<T> {
+        self.findings.push(diagnostic);
+        Err(Failed)
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, kind: NodeKind, flags: u8, span: Span) -> u32 {
+        let index = offset(self.tree.nodes.len());
+        self.tree.nodes.push(Node {
+            kind,
+            flags,
+            start: span.start,
+            end: span.end,
+            next: index + 1,
+        });
+        index
+    }
+
+    /// Change a node that has been pushed.
+    #[inline]
+    fn change(&mut self, index: u32, change: impl FnOnce(&mut Node)) {
+        if let Some(node) = self.tree.nodes.get_mut(index as usize) {
+            change(node);
+        }
+    }
+
+    /// The last node is the last descendant of this one, and its text ends here.
+    #[inline]
+    pub(crate) fn finish(&mut self, index: u32, end: u32) {
+        let next = offset(self.tree.nodes.len());
+        self.change(index, |node| {
+            node.next = next;
+            node.end = end;
+        });
+    }
+
+    /// The call names its tool exactly.
+    pub(crate) fn mark_exact(&mut self, call: u32) {
+        self.change(call, |node| node.flags |= flag::EXACT);
+    }
+
+    /// Check the arguments of a block against the limits.
+    pub(crate) fn check_block_size(&mut self, first: u32, span: Span) -> bool {
+        self.check_size(first, span).is_ok()
+    }
+
+    /// `script := { [ statement ] ( NEWLINE | ";" ) } [ statement ]`
+    fn script(&mut self) {
+        while !self.findings.is_full() {
+            match self.token.kind {
+                TokenKind::End => break,
+                TokenKind::Newline | TokenKind::Semicolon => {
+                    self.bump();
+                    continue;
+                }
+                _ => {}
+            }
+            self.findings.begin_statement();
+            if self.tree.statements.len() >= self.options.limits.statements {
+                let limit = self.options.limits.statements;
+                let span = self.token.span();
+                self.findings
+                    .push(mistakes::too_many_statements(span, limit));
+                break;
+            }
+            self.one_statement();
+        }
+        self.findings.begin_statement();
+        self.report_notes(self.end + 1);
+    }
+
+    fn one_statement(&mut self) {
+        let first = offset(self.tree.nodes.len());
+        self.statement_start = self.token.start;
+        self.target = None;
+        self.joined.clear();
+        let outcome = if self.at(TokenKind::Marker) {
+            self.legacy_block(self.token.span(), self.end);
+            Ok(())
+        } else {
+            self.check_indentation();
+            self.statement(first)
+        };
+        if outcome.is_err() || self.findings.has_failed() {
+            self.tree.nodes.truncate(first as usize);
+            if let Some(target) = self.target {
+                let before = offset(self.tree.statements.len());
+                self.tree.lost_targets.push((before, target));
+            }
+        }
+        if outcome.is_err() {
+            self.recover();
+        }
+        self.report_notes(self.token.start);
+    }
+
+    fn check_indentation(&mut self) {
+        let start = self.token.start;
+        let column = u32::try_from(self.column(start)).unwrap_or(start);
+        let before = Span::new(start - column, start);
+        let is_blank = |c: char| c.is_ascii_whitespace() || chars::is_odd_blank(c);
+        if column > 0
+            && !self.has_indentation_warning
+            && before.text(self.source).chars().all(is_blank)
+        {
+            self.has_indentation_warning = true;
+            self.findings.push(mistakes::indentation(before));
+        }
+    }
+
+    /// `statement := [ VARIABLE "=" ] ( "async" call | expression )`
+    fn statement(&mut self, first: u32) -> Parse {
+        let start = self.token.start;
+        if matches!(self.token.kind, TokenKind::Prompt | TokenKind::Ellipsis) {
+            let prompt = self.bump();
+            let text = self.text(prompt);
+            self.findings.push(mistakes::prompt(prompt.span(), text));
+            if matches!(self.token.kind, TokenKind::Newline | TokenKind::End) {
+                return Ok(());
+            }
+        }
+        self.refuse_reserved_statement()?;
+        if self.following.kind == TokenKind::Equal {
+            self.statement_target()?;
+        }
+        let is_async = self.at(TokenKind::Name) && self.text(self.token) == "async";
+        if is_async {
+            self.async_call()?;
+        } else {
+            self.expression()?;
+        }
+        if !self.at_statement_end() {
+            return self.unexpected_after_statement();
+        }
+        let span = Span::new(start, self.previous_end);
+        self.check_size(first, span)?;
+        if !self.findings.has_failed() {
+            self.tree.statements.push(Statement {
+                span,
+                first,
+                is_async,
+            });
+        }
+        Ok(())
+    }
+
+    fn at_statement_end(&self) -> bool {
+        matches!(
+            self.token.kind,
+            TokenKind::Newline | TokenKind::Semicolon | TokenKind::End
+        )
+    }
+
+    /// The token at hand is followed by `=`.
+    fn statement_target(&mut self) -> Parse {
+        match self.token.kind {
+            TokenKind::Variable => {}
+            TokenKind::Name => {
+                let span = self.token.span();
+                let name = self.text(self.token);
+                if unexpected::is_constant(name) || name == "async" {
+                    return self.fail(mistakes::not_a_target(span, name));
+                }
+                self.findings.push(mistakes::bare_target(span, name));
+            }
+            // A number, a string: found to be wrong behind the value.
+            _ => return Ok(()),
+        }
+        let target = self.bump();
+        self.bump();
+        self.refuse_dunder(target)?;
+        self.push(NodeKind::Target, 0, target.span());
+        self.target = Some(target.span());
+        if self.following.kind == TokenKind::Equal
+            && matches!(self.token.kind, TokenKind::Variable | TokenKind::Name)
+        {
+            return self.fail(mistakes::several_targets(self.token.span()));
+        }
+        Ok(())
+    }
+
+    fn async_call(&mut self) -> Parse {
+        let word = self.bump();
+        self.skip_await();
+        if !self.at(TokenKind::Name) {
+            let found = self.describe(self.token);
+            return self.fail(mistakes::async_without_call(word.span(), &found));
+        }
+        self.refuse_reserved_statement()?;
+        let call = offset(self.tree.nodes.len());
+        self.expression()?;
+        if self.tree.node(call).kind != NodeKind::Call {
+            let span = self.tree.node(call).span();
+            let found = format!("`{}`", mistakes::shown(span.text(self.source)));
+            return self.fail(mistakes::async_without_call(word.span(), &found));
+        }
+        if let Some(path) = self.tree.path(call) {
+            let span = self.tree.node(path).span();
+            return self.fail(mistakes::path_after_async(span));
+        }
+        Ok(())
+    }
+
+    /// `await` before a call or reference means nothing.
+    fn skip_await(&mut self) {
+        while self.at(TokenKind::Name)
+            && matches!(self.following.kind, TokenKind::Name | TokenKind::Variable)
+            && self.text(self.token) == "await"
+        {
+            let word = self.bump();
+            self.findings.push(mistakes::needless_await(word.span()));
+        }
+    }
+
+    fn refuse_dunder(&mut self, token: Token) -> Parse {
+        self.refuse_dunder_name(token.span())
+    }
+
+    /// Names that begin with two underscores are refused.
+    #[inline]
+    fn refuse_dunder_name(&mut self, span: Span) -> Parse {
+        let text = span.text(self.source);
+        let name = text.trim_start_matches(['$', '＄', '.']);
+        if name.starts_with("__") || (!name.is_ascii() && is_hidden_dunder(name)) {
+            return self.fail(mistakes::dunder(span, name));
+        }
+        Ok(())
+    }
+
+    /// Turn what the lexer noticed before an offset into diagnostics.
+    pub(crate) fn report_notes(&mut self, before: u32) {
+        if self.lexer.notes().is_empty() {
+            return;
+        }
+        let notes = std::mem::take(self.lexer.notes());
+        for note in notes {
+            if note.span.start >= before {
+                self.lexer.notes().push(note);
+                continue;
+            }
+            let text = note.span.text(self.source);
+            self.findings.push(match note.kind {
+                NoteKind::OddBlank => mistakes::odd_blank(note.span, text),
+                NoteKind::WidePunctuation => mistakes::wide_punctuation(note.span, text),
+                NoteKind::TypographicQuotes => mistakes::typographic_quotes(note.span, text),
+                NoteKind::LeadingZeros => mistakes::leading_zeros(note.span, text),
+                NoteKind::InvisibleInComment => {
+                    mistakes::invisible(note.span, text.chars().next().unwrap_or_default())
+                }
+            });
+        }
+    }
+}
+
+fn is_hidden_dunder(name: &str) -> bool {
+    crate::literal::normalize(name).starts_with("__")
+}

@@ -1,0 +1,500 @@
+//! Expressions: one loop over a stack of open brackets.
+
+use super::{Parse, Parser};
+use crate::ast::{NodeKind, flag};
+use crate::mistakes;
+use crate::span::{Span, offset};
+use crate::token::{Token, TokenKind, form};
+
+/// An open bracket.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub kind: FrameKind,
+    /// The node of what the bracket belongs to.
+    pub node: u32,
+    /// The bracket itself.
+    pub open: Span,
+    /// Call: an argument with a name was seen. Dict: a key was read, its value comes. Index: the
+    /// upper end of a slice comes. Group: a comma was seen.
+    pub is_second: bool,
+    /// Index: the reference or call that has the path.
+    pub base: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FrameKind {
+    Call,
+    List,
+    Group,
+    Dict,
+    Index,
+}
+
+impl FrameKind {
+    pub(super) fn closer(self) -> &'static str {
+        match self {
+            Self::Call | Self::Group => ")",
+            Self::List | Self::Index => "]",
+            Self::Dict => "}",
+        }
+    }
+
+    fn closing(self) -> TokenKind {
+        match self {
+            Self::Call | Self::Group => TokenKind::RightParen,
+            Self::List | Self::Index => TokenKind::RightBracket,
+            Self::Dict => TokenKind::RightBrace,
+        }
+    }
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Next {
+    /// The argument of a call.
+    Argument,
+    /// A value.
+    Operand,
+    /// The key of a dict.
+    Key,
+    /// Perhaps a path behind the reference or call at this index.
+    Path(u32),
+    /// Whatever may follow a finished value.
+    After,
+}
+
+impl Parser<'_> {
+    /// `expression := call path | value`
+    pub(super) fn expression(&mut self) -> Parse {
+        self.expression_from(Next::Operand)
+    }
+
+    pub(super) fn expression_from(&mut self, first: Next) -> Parse {
+        let outside = self.frames.len();
+        let mut next = first;
+        loop {
+            next = match next {
+                Next::Argument => self.argument()?,
+                Next::Operand => self.operand()?,
+                Next::Key => self.key()?,
+                Next::Path(base) => self.path(base)?,
+                Next::After => {
+                    if self.frames.len() <= outside {
+                        return Ok(());
+                    }
+                    self.after_value()?
+                }
+            };
+        }
+    }
+
+    #[inline]
+    fn operand(&mut self) -> Parse<Next> {
+        match self.token.kind {
+            TokenKind::String => self.strings().map(|()| Next::After),
+            TokenKind::Int | TokenKind::Float => {
+                let token = self.bump();
+                self.number(token, token.start).map(|()| Next::After)
+            }
+            TokenKind::Variable => {
+                let token = self.bump();
+                self.refuse_dunder(token)?;
+                let node = self.push(NodeKind::Variable, 0, token.span());
+                Ok(Next::Path(node))
+            }
+            TokenKind::Name => self.name(),
+            TokenKind::LeftBracket => self.bracketed(NodeKind::List, FrameKind::List),
+            TokenKind::LeftBrace => self.bracketed(NodeKind::Dict, FrameKind::Dict),
+            TokenKind::LeftParen => self.bracketed(NodeKind::Group, FrameKind::Group),
+            TokenKind::Sign => self.signed(),
+            _ => self.unexpected_operand(),
+        }
+    }
+
+    /// A list, dict, tuple or value in brackets.
+    fn bracketed(&mut self, kind: NodeKind, frame: FrameKind) -> Parse<Next> {
+        if self.in_template {
+            return self.fail(mistakes::not_a_reference(self.token.span()));
+        }
+        let open = self.bump();
+        let node = self.push(kind, 0, open.span());
+        self.open(frame, node, open)?;
+        if self.at(frame.closing()) {
+            if frame == FrameKind::Group {
+                self.change(node, |node| node.kind = NodeKind::List);
+            }
+            return Ok(self.close());
+        }
+        Ok(match frame {
+            FrameKind::Dict => Next::Key,
+            _ => Next::Operand,
+        })
+    }
+
+    /// Enter a bracket, whose token has been taken.
+    fn open(&mut self, kind: FrameKind, node: u32, open: Token) -> Parse {
+        let limit = self.options.limits.nesting;
+        if self.frames.len() >= limit as usize {
+            return self.fail(mistakes::nesting_too_deep(open.span(), limit));
+        }
+        self.frames.push(Frame {
+            kind,
+            node,
+            open: open.span(),
+            is_second: false,
+            base: 0,
+        });
+        Ok(())
+    }
+
+    /// Leave the innermost bracket, whose closing one is at hand.
+    #[inline]
+    fn close(&mut self) -> Next {
+        let closing = self.bump();
+        let Some(frame) = self.frames.pop() else {
+            return Next::After;
+        };
+        self.finish(frame.node, closing.end);
+        match frame.kind {
+            FrameKind::Call => Next::Path(frame.node),
+            FrameKind::List | FrameKind::Group => Next::After,
+            FrameKind::Dict => {
+                self.check_keys(frame.node);
+                Next::After
+            }
+            FrameKind::Index => {
+                let path = self.tree.node(frame.base).next;
+                self.finish(path, closing.end);
+                Next::Path(frame.base)
+            }
+        }
+    }
+
+    /// What may follow a value inside a bracket.
+    #[inline]
+    fn after_value(&mut self) -> Parse<Next> {
+        let Some(frame) = self.frames.last().copied() else {
+            return Ok(Next::After);
+        };
+        match (self.token.kind, frame.kind) {
+            (TokenKind::Comma, FrameKind::Call) => {
+                self.bump();
+                if self.at(TokenKind::RightParen) {
+                    return Ok(self.close());
+                }
+                Ok(Next::Argument)
+            }
+            (TokenKind::Comma, FrameKind::List) => {
+                self.bump();
+                if self.at(TokenKind::RightBracket) {
+                    return Ok(self.close());
+                }
+                Ok(Next::Operand)
+            }
+            (TokenKind::Comma, FrameKind::Group) => {
+                self.bump();
+                self.change(frame.node, |node| node.kind = NodeKind::List);
+                self.group_is_list();
+                if self.at(TokenKind::RightParen) {
+                    return Ok(self.close());
+                }
+                Ok(Next::Operand)
+            }
+            (TokenKind::Comma, FrameKind::Dict) if frame.is_second => {
+                self.bump();
+                self.set_second(false);
+                if self.at(TokenKind::RightBrace) {
+                    return Ok(self.close());
+                }
+                Ok(Next::Key)
+            }
+            (TokenKind::Colon, FrameKind::Dict) if !frame.is_second => {
+                self.bump();
+                self.set_second(true);
+                Ok(Next::Operand)
+            }
+            (TokenKind::Colon, FrameKind::Index) => {
+                if frame.is_second {
+                    return self.fail(mistakes::slice_step(self.token.span()));
+                }
+                self.slice(flag::LOW)
+            }
+            (TokenKind::RightBrace, FrameKind::Dict) if frame.is_second => Ok(self.close()),
+            (TokenKind::RightBrace, FrameKind::Dict) => {
+                self.fail(mistakes::set_literal(self.token.span()))
+            }
+            (kind, other) if kind == other.closing() => Ok(self.close()),
+            _ => self.unexpected_in_bracket(frame),
+        }
+    }
+
+    fn set_second(&mut self, is_second: bool) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.is_second = is_second;
+        }
+    }
+
+    /// `argument := ( IDENT | STRING ) "=" expression | expression`
+    #[inline]
+    fn argument(&mut self) -> Parse<Next> {
+        if self.following.kind == TokenKind::Equal {
+            let kind = match self.token.kind {
+                TokenKind::Name => NodeKind::Argument,
+                TokenKind::String if self.token.flags & form::TEMPLATE == 0 => {
+                    NodeKind::QuotedArgument
+                }
+                _ => {
+                    let found = self.describe(self.token);
+                    let span = self.token.span();
+                    return self.fail(mistakes::bad_argument_name(span, &found));
+                }
+            };
+            let name = self.bump();
+            self.bump();
+            if kind == NodeKind::Argument {
+                self.refuse_dunder(name)?;
+            } else {
+                self.check_string(name);
+            }
+            self.push(kind, name.flags, name.span());
+            self.set_second(true);
+            return Ok(Next::Operand);
+        }
+        if self.at(TokenKind::Name) && self.following.kind == TokenKind::Colon {
+            let name = self.text(self.token);
+            return self.fail(mistakes::colon_argument(self.following.span(), name));
+        }
+        if self.frames.last().is_some_and(|frame| frame.is_second) && self.at_value() {
+            self.findings
+                .push(mistakes::positional_after_keyword(self.token.span()));
+        }
+        Ok(Next::Operand)
+    }
+
+    /// `key := STRING | NUMBER | IDENT | reference`
+    #[inline]
+    fn key(&mut self) -> Parse<Next> {
+        match self.token.kind {
+            TokenKind::String => {
+                let first = self.token;
+                self.strings()?;
+                if first.flags & form::TEMPLATE != 0 {
+                    let found = self.describe(first);
+                    return self.fail(mistakes::bad_key(first.span(), &found));
+                }
+            }
+            TokenKind::Name => {
+                let name = self.bump();
+                if matches!(self.token.kind, TokenKind::LeftParen | TokenKind::Dot) {
+                    let found = format!("`{}`", mistakes::shown(self.text(name)));
+                    return self.fail(mistakes::bad_key(name.span(), &found));
+                }
+                self.refuse_dunder(name)?;
+                self.push(NodeKind::Key, 0, name.span());
+            }
+            TokenKind::Int | TokenKind::Float => {
+                let token = self.bump();
+                self.number(token, token.start)?;
+            }
+            TokenKind::Sign => {
+                self.signed()?;
+            }
+            TokenKind::Variable => return self.operand(),
+            _ => return self.unexpected_key(),
+        }
+        Ok(Next::After)
+    }
+
+    /// `path := { "." IDENT | "[" index "]" }`
+    #[inline]
+    fn path(&mut self, base: u32) -> Parse<Next> {
+        match self.token.kind {
+            TokenKind::Dot => {
+                let dot = self.bump();
+                if !self.at(TokenKind::Name) {
+                    let found = self.describe(self.token);
+                    let expected = "the name of a field behind the `.`";
+                    return self.fail(mistakes::unexpected(self.token.span(), expected, &found));
+                }
+                let name = self.bump();
+                self.refuse_dunder(name)?;
+                let path = self.begin_path(base, dot.start);
+                self.push(NodeKind::Field, 0, name.span());
+                self.finish(path, name.end);
+                Ok(Next::Path(base))
+            }
+            TokenKind::LeftBracket => {
+                let open = self.bump();
+                self.begin_path(base, open.start);
+                let node = self.push(NodeKind::Index, 0, open.span());
+                self.open(FrameKind::Index, node, open)?;
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.base = base;
+                }
+                match self.token.kind {
+                    TokenKind::Colon => self.slice(0),
+                    TokenKind::RightBracket => self.fail(mistakes::empty_index(self.token.span())),
+                    _ => Ok(Next::Operand),
+                }
+            }
+            TokenKind::LeftParen if !self.in_template => {
+                let start = self.tree.node(base).start;
+                let callee = Span::new(start, self.previous_end).text(self.source);
+                self.fail(mistakes::called_value(self.token.span(), callee))
+            }
+            TokenKind::Int | TokenKind::Float if self.at_dotted_index() => {
+                let start = self.tree.node(base).start;
+                let before = Span::new(start, self.previous_end).text(self.source);
+                let text = self.text(self.token);
+                self.fail(mistakes::dotted_index(self.token.span(), before, text))
+            }
+            _ => Ok(Next::After),
+        }
+    }
+
+    /// The path node of a reference or call: its own, or a new one.
+    fn begin_path(&mut self, base: u32, start: u32) -> u32 {
+        let node = self.tree.node(base);
+        if node.has(flag::HAS_PATH) {
+            return node.next;
+        }
+        self.change(base, |node| node.flags |= flag::HAS_PATH);
+        self.push(NodeKind::Path, 0, Span::at(start))
+    }
+
+    /// The `:` of a slice is at hand.
+    fn slice(&mut self, flags: u8) -> Parse<Next> {
+        self.bump();
+        let Some(frame) = self.frames.last_mut() else {
+            return Ok(Next::After);
+        };
+        frame.is_second = true;
+        let node = frame.node;
+        let has_high = !self.at(TokenKind::RightBracket);
+        self.change(node, |node| {
+            node.kind = NodeKind::Slice;
+            node.flags = flags | if has_high { flag::HIGH } else { 0 };
+        });
+        match self.token.kind {
+            TokenKind::RightBracket => Ok(self.close()),
+            TokenKind::Colon => self.fail(mistakes::slice_step(self.token.span())),
+            _ => Ok(Next::Operand),
+        }
+    }
+
+    /// A word: a constant, a call, or a name that stands where a value should.
+    fn name(&mut self) -> Parse<Next> {
+        self.skip_await();
+        if !self.at(TokenKind::Name) {
+            return self.operand();
+        }
+        let token = self.token;
+        let text = self.text(token);
+        let is_called = matches!(self.following.kind, TokenKind::LeftParen | TokenKind::Dot);
+        if !is_called {
+            if let Some(kind) = constant(text) {
+                self.bump();
+                self.push(kind, 0, token.span());
+                return Ok(Next::After);
+            }
+        }
+        self.refuse_word(token, is_called)?;
+        self.bump();
+        self.refuse_dunder(token)?;
+        if self.at(TokenKind::LeftParen) {
+            return self.call(token.span());
+        }
+        let bare = self.push(NodeKind::Bare, 0, token.span());
+        while self.at(TokenKind::Dot) && self.following.kind == TokenKind::Name {
+            self.path(bare)?;
+            if self.at(TokenKind::LeftParen) {
+                let name = Span::new(token.start, self.previous_end);
+                self.tree.nodes.truncate(bare as usize);
+                return self.call(name);
+            }
+        }
+        Ok(Next::Path(bare))
+    }
+
+    /// `call := NAME "(" [ argument { "," argument } [ "," ] ] ")"`; the `(` is at hand.
+    fn call(&mut self, name: Span) -> Parse<Next> {
+        if self.in_template {
+            return self.fail(mistakes::not_a_reference(name));
+        }
+        let open = self.bump();
+        let node = self.push(NodeKind::Call, 0, name);
+        self.open(FrameKind::Call, node, open)?;
+        if name.text(self.source) == "call" {
+            return self.exact_call(node);
+        }
+        self.push(NodeKind::Tool, 0, name);
+        if self.at(TokenKind::RightParen) {
+            return Ok(self.close());
+        }
+        Ok(Next::Argument)
+    }
+
+    /// `call("exact name", ..)`: the first argument is the tool.
+    fn exact_call(&mut self, call: u32) -> Parse<Next> {
+        let name = self.token;
+        let is_plain = name.kind == TokenKind::String
+            && name.flags & form::TEMPLATE == 0
+            && matches!(
+                self.following.kind,
+                TokenKind::Comma | TokenKind::RightParen
+            );
+        if !is_plain {
+            let found = self.describe(name);
+            return self.fail(mistakes::exact_name(name.span(), &found));
+        }
+        self.bump();
+        self.check_string(name);
+        self.change(call, |node| node.flags |= flag::EXACT);
+        self.push(NodeKind::ExactTool, name.flags, name.span());
+        self.eat(TokenKind::Comma);
+        if self.at(TokenKind::RightParen) {
+            return Ok(self.close());
+        }
+        Ok(Next::Argument)
+    }
+
+    /// Whether a value may begin here.
+    pub(super) fn at_value(&self) -> bool {
+        matches!(
+            self.token.kind,
+            TokenKind::String
+                | TokenKind::Int
+                | TokenKind::Float
+                | TokenKind::Variable
+                | TokenKind::Name
+                | TokenKind::LeftBracket
+                | TokenKind::LeftBrace
+                | TokenKind::LeftParen
+                | TokenKind::Sign
+        )
+    }
+
+    /// Whether the number at hand is the `.5` of `$x.5`.
+    fn at_dotted_index(&self) -> bool {
+        self.token.start == self.previous_end && self.text(self.token).starts_with('.')
+    }
+
+    /// Check what one expression of the statement makes against the limits.
+    pub(super) fn check_size(&mut self, first: u32, span: Span) -> Parse {
+        let limits = self.options.limits;
+        let count = offset(self.tree.nodes.len()) - first;
+        if count as usize > limits.value_nodes || span.len() as usize > limits.value_bytes {
+            return self.check_large_values(first);
+        }
+        Ok(())
+    }
+}
+
+fn constant(text: &str) -> Option<NodeKind> {
+    match text {
+        "true" | "True" => Some(NodeKind::True),
+        "false" | "False" => Some(NodeKind::False),
+        "null" | "None" => Some(NodeKind::Null),
+        _ => None,
+    }
+}

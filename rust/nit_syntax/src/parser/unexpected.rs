@@ -1,0 +1,355 @@
+//! The word at hand fits nowhere: which mistake is that?
+
+use super::expression::{Frame, FrameKind, Next};
+use super::{Parse, Parser};
+use crate::ast::NodeKind;
+use crate::lexer::Fault;
+use crate::mistakes;
+use crate::span::Span;
+use crate::token::{Token, TokenKind};
+
+/// Words that are reserved for later as the first word of a statement. Source: NIT 2.3.
+const RESERVED: [&str; 21] = [
+    "if", "elif", "else", "for", "in", "while", "break", "continue", "return", "and", "or", "not",
+    "def", "import", "lambda", "class", "try", "except", "with", "parallel", "from",
+];
+
+/// The words of Python's operators.
+const OPERATOR_WORDS: [&str; 5] = ["and", "or", "not", "in", "is"];
+
+pub(super) fn is_constant(name: &str) -> bool {
+    matches!(name, "true" | "True" | "false" | "False" | "null" | "None")
+}
+
+fn is_reserved(name: &str) -> bool {
+    name.len() <= 8 && name != "from" && RESERVED.contains(&name)
+}
+
+impl Parser<'_> {
+    /// How a message names a token.
+    pub(super) fn describe(&self, token: Token) -> String {
+        match token.kind {
+            TokenKind::End => "the end of the script".to_owned(),
+            TokenKind::Newline => "the end of the line".to_owned(),
+            _ => format!("`{}`", mistakes::shown(self.text(token))),
+        }
+    }
+
+    /// The first word of a statement may be reserved.
+    pub(super) fn refuse_reserved_statement(&mut self) -> Parse {
+        if !self.at(TokenKind::Name) {
+            return Ok(());
+        }
+        let word = self.text(self.token);
+        let is_import = word == "from" && self.following.kind == TokenKind::Name;
+        if is_reserved(word) || is_import {
+            return self.fail(mistakes::reserved(self.token.span(), word));
+        }
+        Ok(())
+    }
+
+    /// Words that are neither a value nor the bare name of a tool.
+    pub(super) fn refuse_word(&mut self, token: Token, is_called: bool) -> Parse {
+        let word = self.text(token);
+        let span = token.span();
+        if word == "async" {
+            return self.fail(
+                if self.frames.is_empty() && self.following.kind != TokenKind::Name {
+                    let found = self.describe(self.following);
+                    mistakes::async_without_call(span, &found)
+                } else {
+                    mistakes::async_inside(span)
+                },
+            );
+        }
+        if is_constant(word) {
+            return self.fail(mistakes::reserved_tool(span, word));
+        }
+        if is_reserved(word) {
+            return self.fail(if is_called {
+                mistakes::reserved_tool(span, word)
+            } else {
+                mistakes::reserved(span, word)
+            });
+        }
+        let is_number = matches!(word, "NaN" | "Infinity" | "undefined");
+        if is_number && !is_called {
+            return self.fail(mistakes::not_a_constant(span, word));
+        }
+        Ok(())
+    }
+
+    /// A value should stand here.
+    #[cold]
+    pub(super) fn unexpected_operand(&mut self) -> Parse<Next> {
+        let token = self.token;
+        let span = token.span();
+        let found = self.describe(token);
+        let diagnostic = match token.kind {
+            TokenKind::Bad => return self.fail_bad_token(token).map(|()| Next::After),
+            TokenKind::End if !self.frames.is_empty() => return self.fail_unclosed(span),
+            TokenKind::Comma => mistakes::missing_item(span, &found),
+            TokenKind::Star => mistakes::unpacking(span, self.text(token)),
+            TokenKind::RightParen | TokenKind::RightBracket | TokenKind::RightBrace
+                if self.frames.is_empty() && self.previous_end <= self.statement_start =>
+            {
+                mistakes::surplus_closer(span, self.text(token))
+            }
+            TokenKind::Comparison | TokenKind::Operator | TokenKind::AugmentedAssign => {
+                self.operator_mistake(token)
+            }
+            TokenKind::Marker => mistakes::block_inside(span),
+            _ if span.start == self.statement_start => mistakes::prose(span, &found),
+            _ => mistakes::unexpected(span, "a value", &found),
+        };
+        self.fail(diagnostic)
+    }
+
+    /// The key of a dict should stand here.
+    #[cold]
+    pub(super) fn unexpected_key(&mut self) -> Parse<Next> {
+        let token = self.token;
+        let diagnostic = match token.kind {
+            TokenKind::Bad => return self.fail_bad_token(token).map(|()| Next::After),
+            TokenKind::End => return self.fail_unclosed(token.span()),
+            TokenKind::Star => mistakes::unpacking(token.span(), self.text(token)),
+            _ => mistakes::bad_key(token.span(), &self.describe(token)),
+        };
+        self.fail(diagnostic)
+    }
+
+    /// A value has ended inside a bracket; neither a comma nor the closing bracket follows.
+    #[cold]
+    pub(super) fn unexpected_in_bracket(&mut self, frame: Frame) -> Parse<Next> {
+        let token = self.token;
+        let span = token.span();
+        let found = self.describe(token);
+        if self.begins_statement() {
+            return self.fail_unclosed(span);
+        }
+        let closer = frame.kind.closer();
+        let diagnostic = match token.kind {
+            TokenKind::Bad => return self.fail_bad_token(token).map(|()| Next::After),
+            TokenKind::End | TokenKind::Semicolon => return self.fail_unclosed(span),
+            TokenKind::RightParen | TokenKind::RightBracket | TokenKind::RightBrace => {
+                mistakes::wrong_closer(span, frame.open, closer, self.text(token))
+            }
+            TokenKind::Comma if frame.kind == FrameKind::Index => mistakes::index_list(span),
+            TokenKind::Comma | TokenKind::Equal if frame.kind == FrameKind::Dict => {
+                mistakes::set_literal(span)
+            }
+            TokenKind::Equal if self.previous_line_begins_statement() => {
+                return self.fail_unclosed(span);
+            }
+            TokenKind::Equal if frame.kind == FrameKind::Call => {
+                mistakes::bad_argument_name(span, "a value")
+            }
+            TokenKind::Colon if frame.kind == FrameKind::Call => {
+                mistakes::unexpected(span, "`,` or `)`", "`:`").hint("write `name=value`")
+            }
+            _ => match self.word_mistake(token) {
+                Some(diagnostic) => diagnostic,
+                None if frame.kind == FrameKind::Dict && !frame.is_second => {
+                    mistakes::set_literal(span)
+                }
+                None if self.at_value() => mistakes::missing_comma(span, closer, &found),
+                None => mistakes::unexpected(span, &format!("`,` or `{closer}`"), &found),
+            },
+        };
+        self.fail(diagnostic)
+    }
+
+    /// A statement should have ended.
+    #[cold]
+    pub(super) fn unexpected_after_statement(&mut self) -> Parse {
+        let token = self.token;
+        let span = token.span();
+        let found = self.describe(token);
+        let before = Span::new(self.statement_start, self.previous_end);
+        let is_bare = matches!(
+            self.tree.nodes.last(),
+            Some(node) if node.kind == NodeKind::Bare && node.start == self.statement_start
+        );
+        let diagnostic = match token.kind {
+            TokenKind::Bad => return self.fail_bad_token(token),
+            TokenKind::RightParen | TokenKind::RightBracket | TokenKind::RightBrace => {
+                mistakes::surplus_closer(span, self.text(token))
+            }
+            TokenKind::Equal => {
+                let place = before.text(self.source);
+                if place.starts_with(['$', '＄']) && self.target.is_none() {
+                    mistakes::path_assignment(before, place)
+                } else if self.target.is_some() {
+                    mistakes::several_targets(before)
+                } else {
+                    mistakes::not_a_target(before, place)
+                }
+            }
+            TokenKind::Comma if self.line_has_assignment() => mistakes::several_targets(before),
+            TokenKind::Comma if !is_bare => {
+                mistakes::missing_separator(span, &found).hint("a list needs brackets: `[.., ..]`")
+            }
+            TokenKind::Marker => return Ok(()),
+            _ => match self.word_mistake(token) {
+                Some(diagnostic) => diagnostic,
+                None if is_bare => {
+                    let found = format!("`{}`", mistakes::shown(before.text(self.source)));
+                    mistakes::prose(before, &found)
+                }
+                None => mistakes::missing_separator(span, &found),
+            },
+        };
+        self.fail(diagnostic)
+    }
+
+    /// Operators, words of operators, and paths where none can be.
+    fn word_mistake(&self, token: Token) -> Option<crate::diagnostic::Diagnostic> {
+        let span = token.span();
+        let text = self.text(token);
+        let is_close = token.start == self.previous_end;
+        Some(match token.kind {
+            TokenKind::Sign
+            | TokenKind::Star
+            | TokenKind::Operator
+            | TokenKind::Comparison
+            | TokenKind::AugmentedAssign => self.operator_mistake(token),
+            TokenKind::Name if text == "for" => mistakes::comprehension(span),
+            TokenKind::Name if text == "async" && !self.frames.is_empty() => {
+                mistakes::async_inside(span)
+            }
+            TokenKind::Name if matches!(text, "if" | "else") => mistakes::conditional(span),
+            TokenKind::Name if OPERATOR_WORDS.contains(&text) => mistakes::operator(span, text),
+            TokenKind::Dot | TokenKind::LeftBracket => {
+                let end = if token.kind == TokenKind::Dot && self.following.kind == TokenKind::Name
+                {
+                    self.following.end
+                } else {
+                    token.end
+                };
+                let span = Span::new(token.start, end);
+                if token.kind == TokenKind::LeftBracket && !is_close {
+                    return None;
+                }
+                mistakes::path_after_literal(span, span.text(self.source))
+            }
+            TokenKind::Float if is_close && text.starts_with('.') => {
+                mistakes::path_after_literal(span, text)
+            }
+            TokenKind::LeftParen if is_close => mistakes::called_value(span, "this value"),
+            _ => return None,
+        })
+    }
+
+    fn operator_mistake(&self, token: Token) -> crate::diagnostic::Diagnostic {
+        let span = token.span();
+        let text = self.text(token);
+        match token.kind {
+            TokenKind::Comparison => {
+                let rest = Span::new(token.start, self.end).text(self.source);
+                if rest.starts_with("<nit") || rest.starts_with("</nit") {
+                    return mistakes::stray_tag(span);
+                }
+                mistakes::comparison(span, text)
+            }
+            TokenKind::AugmentedAssign => mistakes::augmented_assignment(span, text),
+            _ => mistakes::operator(span, text),
+        }
+    }
+
+    /// Fail with what the lexer found.
+    pub(super) fn fail_bad_token(&mut self, token: Token) -> Parse {
+        let span = token.span();
+        let text = self.text(token);
+        let first = text.chars().next().unwrap_or_default();
+        let diagnostic = match Fault::of(token) {
+            Some(Fault::Invisible) => mistakes::invisible(span, first),
+            Some(Fault::UnknownCharacter) | None => match first {
+                '`' => mistakes::backquote(span),
+                _ => mistakes::unknown_character(span, first),
+            },
+            Some(Fault::StrayBackslash) => mistakes::stray_backslash(span),
+            Some(Fault::LineBreakInString) => mistakes::line_break_in_string(span),
+            Some(Fault::UnclosedString) => mistakes::unclosed_string(span),
+            Some(Fault::UnclosedTripleString) => {
+                let quotes = text.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+                let quotes = quotes.get(..3).unwrap_or("\"\"\"");
+                let opening = Span::new(span.start, span.start + 3)
+                    .text(self.source)
+                    .len();
+                let place = Span::new(span.start, span.start + crate::span::offset(opening));
+                mistakes::unclosed_triple_string(place, quotes)
+            }
+            Some(Fault::UnpairedQuote) => mistakes::unpaired_quote(
+                Span::new(
+                    span.start,
+                    span.start + crate::span::offset(first.len_utf8()),
+                ),
+                &first.to_string(),
+            ),
+            Some(Fault::MalformedNumber) => mistakes::malformed_number(span, text),
+            Some(Fault::ComplexNumber) => mistakes::complex_number(span, text),
+            Some(Fault::LoneDollar) => {
+                let rest = Span::new(token.end, self.end).text(self.source);
+                mistakes::lone_dollar(span, rest.chars().next())
+            }
+        };
+        self.fail(diagnostic)
+    }
+
+    /// The innermost bracket is never closed; `at` is where that was seen.
+    fn fail_unclosed(&mut self, at: Span) -> Parse<Next> {
+        let Some(frame) = self.frames.last().copied() else {
+            let found = self.describe(self.token);
+            return self.fail(mistakes::unexpected(at, "a value", &found));
+        };
+        let bracket = frame.open.text(self.source);
+        let closer = frame.kind.closer();
+        self.fail(mistakes::unclosed_bracket(frame.open, bracket, closer, at))
+    }
+
+    /// Whether the token at hand begins a line that looks like the next statement.
+    fn begins_statement(&self) -> bool {
+        let between = Span::new(self.previous_end, self.token.start).text(self.source);
+        between.contains(['\n', '\r']) && self.looks_like_statement(self.token, self.following)
+    }
+
+    /// Two words that begin a statement, as far as that can be told from them.
+    pub(super) fn looks_like_statement(&self, first: Token, second: Token) -> bool {
+        match first.kind {
+            TokenKind::Marker | TokenKind::Prompt => true,
+            TokenKind::Variable => second.kind == TokenKind::Equal,
+            TokenKind::Name if self.text(first) == "async" => second.kind == TokenKind::Name,
+            TokenKind::Name => {
+                matches!(second.kind, TokenKind::LeftParen | TokenKind::Dot)
+                    && self.column(first.start) <= self.column(self.statement_start)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the `=` at hand belongs to `$name =` at the start of a line.
+    fn previous_line_begins_statement(&self) -> bool {
+        let Some(node) = self.tree.nodes.last() else {
+            return false;
+        };
+        let head = Span::new(0, node.start).text(self.source);
+        node.kind == NodeKind::Variable
+            && node.start > self.statement_start
+            && head.trim_end_matches([' ', '\t']).ends_with(['\n', '\r'])
+    }
+
+    /// Whether a `=` follows on the line.
+    fn line_has_assignment(&self) -> bool {
+        let rest = Span::new(self.token.start, self.end).text(self.source);
+        let line = rest.split(['\n', '\r', ';']).next().unwrap_or_default();
+        line.split_once('=')
+            .is_some_and(|(before, _)| !before.contains('('))
+    }
+
+    /// Bytes between the start of the line and an offset.
+    pub(super) fn column(&self, at: u32) -> usize {
+        let before = Span::new(0, at).text(self.source).as_bytes();
+        let line = memchr::memrchr2(b'\n', b'\r', before).map_or(0, |found| found + 1);
+        before.len() - line
+    }
+}
