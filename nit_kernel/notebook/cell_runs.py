@@ -21,7 +21,7 @@ from nit_kernel.notebook.interrupts import (
 from nit_kernel.notebook.watcher import VIEW
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
 
     from nit_kernel.notebook.cell_view import CellView
     from nit_kernel.notebook.workspace import Workspace
@@ -170,7 +170,7 @@ def check_only(workspace: Workspace, source: str) -> None:
 
 
 @contextmanager
-def _view(workspace: Workspace, options: CellOptions) -> Iterator[CellView]:
+def _view(workspace: Workspace, options: CellOptions) -> Generator[CellView]:
     workspace.begin()
     view = workspace.watcher.open_view(options.name)
     token = VIEW.set(view)

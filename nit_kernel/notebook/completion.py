@@ -32,7 +32,7 @@ def install_completion(workspace: Workspace) -> Callable[[], None]:
     """Answer TAB in cells of NIT; returns what takes it off again."""
     matchers = workspace.shell.Completer.custom_matchers
 
-    @context_matcher()
+    @context_matcher()  # pyright: ignore[reportUntypedFunctionDecorator]
     def nit_matcher(context: CompletionContext) -> dict[str, Any]:
         found = complete(workspace, context.full_text, context.text_until_cursor)
         if found is None:

@@ -15,6 +15,7 @@ from nit_kernel.language.values import preview
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from IPython.core.formatters import DisplayFormatter
     from IPython.core.interactiveshell import InteractiveShell
 
 CELL_NAME = "<nit cell>"
@@ -50,7 +51,7 @@ class ValueDisplay:
     """
 
     def __init__(self, shell: InteractiveShell) -> None:
-        self._shell = shell
+        self._formatter = cast("DisplayFormatter", shell.display_formatter)
         self._hook = shell.displayhook
         self._value: object = None
         self._chars = 0
@@ -78,13 +79,13 @@ class ValueDisplay:
             return {_PLAIN: clip(value, chars)}, {}
         if _is_large(value):
             return {_PLAIN: clip(preview(value, chars), chars)}, {}
-        formats, metadata = self._shell.display_formatter.format(value)
+        formats, metadata = self._formatter.format(value)
         return _bounded(cast("dict[str, object]", formats), chars), metadata
 
     def _compute(self, result: object) -> tuple[dict[str, object], dict[str, object]]:
         if self._is_armed and result is self._value:
             return self.bundle(result, self._chars)
-        return self._shell.display_formatter.format(result)
+        return self._formatter.format(result)
 
 
 def _bounded(formats: dict[str, object], chars: int) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from nit_kernel.notebook.completion import install_completion
 from nit_kernel.notebook.inspection import install_inspection
@@ -23,7 +23,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     workspace.on_remove(install_completion(workspace))
     workspace.on_remove(install_inspection(workspace))
     shell.register_magics(magics)
-    shell.configurables.append(magics)
+    cast("list[object]", shell.configurables).append(magics)
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
@@ -36,8 +36,9 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
         registered = shell.magics_manager.magics[kind]
         for name in magics.magics[kind]:
             registered.pop(name, None)
-    if magics in shell.configurables:
-        shell.configurables.remove(magics)
+    configurables = cast("list[object]", shell.configurables)
+    if magics in configurables:
+        configurables.remove(magics)
     magics.workspace.remove()
 
 

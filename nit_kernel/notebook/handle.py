@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import nit_kernel
@@ -59,7 +60,7 @@ class NotebookHandle:
             PluginError: It cannot be a tool.
         """
         if function is None:
-            return lambda decorated: self.tool(decorated, **options)
+            return partial(self.tool, **options)
         made: object = (
             nit_kernel.tool(function, **options) if options else nit_kernel.tool(function)
         )

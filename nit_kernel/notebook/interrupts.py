@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
     from types import FrameType
 
 
@@ -49,7 +49,7 @@ class Interrupts:
 @contextmanager
 def cancel_on_interrupt(
     loop: asyncio.AbstractEventLoop, cancel: Callable[[], object]
-) -> Iterator[Interrupts]:
+) -> Generator[Interrupts]:
     """While it lasts, SIGINT calls `cancel` on the loop at once, also when the loop sleeps.
 
     Signals reach the main thread only: elsewhere (a subshell) it does nothing.
@@ -65,14 +65,14 @@ def cancel_on_interrupt(
 
 
 @contextmanager
-def raise_on_interrupt() -> Iterator[None]:
+def raise_on_interrupt() -> Generator[None]:
     """While it lasts, SIGINT raises `KeyboardInterrupt` in whatever runs on the main thread."""
     with _handler(signal.default_int_handler):
         yield
 
 
 @contextmanager
-def wake_on_interrupt(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+def wake_on_interrupt(loop: asyncio.AbstractEventLoop) -> Generator[None]:
     """While it lasts, the handler that is installed acts at once: the loop is woken after it."""
     previous = signal.getsignal(signal.SIGINT)
     if not callable(previous) or previous is signal.default_int_handler:
@@ -88,7 +88,7 @@ def wake_on_interrupt(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 
 
 @contextmanager
-def _handler(handle: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+def _handler(handle: Callable[[int, FrameType | None], object]) -> Generator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -17,7 +17,7 @@ from nit_kernel.notebook.interrupts import wake_on_interrupt
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 
 class NitKernel(IPythonKernel):
@@ -35,8 +35,9 @@ class NitKernel(IPythonKernel):
     def start(self) -> None:
         """Start the kernel with the extension loaded."""
         super().start()
-        self.shell.input_transformer_manager.cleanup_transforms.insert(0, bare_block_to_cell)
-        self.shell.extension_manager.load_extension("nit_kernel")
+        shell: Any = self.shell
+        shell.input_transformer_manager.cleanup_transforms.insert(0, bare_block_to_cell)
+        shell.extension_manager.load_extension("nit_kernel")
 
     def do_is_complete(self, code: str) -> dict[str, Any]:
         """Say whether a console should run the cell or ask for more lines."""
@@ -52,7 +53,8 @@ class NitKernel(IPythonKernel):
         return super().do_is_complete(code)
 
     @contextmanager
-    def _cancel_on_sigint(self, future: asyncio.Future[Any]) -> Iterator[None]:
+    def _cancel_on_sigint(self, future: asyncio.Future[Any]) -> Generator[None]:
+        loop: asyncio.AbstractEventLoop = getattr(self.io_loop, "asyncio_loop")  # noqa: B009
         # In any awaited cell, also one of Python alone, the stop button acts at once.
-        with super()._cancel_on_sigint(future), wake_on_interrupt(self.io_loop.asyncio_loop):
+        with super()._cancel_on_sigint(future), wake_on_interrupt(loop):
             yield

@@ -1,5 +1,8 @@
 """The magics `%%nit` and `%nit`, and the settings of the notebook (`%config NitMagics`)."""
 
+# pyright: reportUntypedFunctionDecorator=false
+# IPython does not say what its decorators give back.
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast

@@ -69,10 +69,8 @@ class TaskPanel(HBox):
         self.update_bundle()
 
     def _repr_mimebundle_(self, **arguments: Any) -> dict[str, Any]:
-        bundle = super()._repr_mimebundle_(**arguments)
-        if isinstance(bundle, tuple):
-            bundle = bundle[0]
-        return {**(bundle or {}), "text/plain": self._view.text(), "text/html": self._view.html()}
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**arguments) or {}
+        return {**bundle, "text/plain": self._view.text(), "text/html": self._view.html()}
 
     def _set_buttons(self) -> None:
         rows = self._view.shown_rows

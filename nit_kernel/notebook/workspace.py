@@ -15,7 +15,7 @@ import atexit
 import sys
 from contextlib import contextmanager
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from IPython.display import display
 
@@ -29,7 +29,7 @@ from nit_kernel.session import Session
 from nit_kernel.sources.plugin_places import default_places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable
     from contextlib import AbstractContextManager
 
     from IPython.core.interactiveshell import InteractiveShell
@@ -91,7 +91,7 @@ class Workspace:
         shell.push({HANDLE_NAME: self.handle}, interactive=False)
         if not hasattr(shell, "_last_traceback"):
             # ipykernel reads it after an error, and sets it only where a traceback was shown.
-            shell._last_traceback = None
+            vars(shell)["_last_traceback"] = None
         self.values.install()
         atexit.register(self.close)
 
@@ -197,24 +197,24 @@ class Workspace:
         """Take along whose output it is, for kernels that do not trust a thread's context."""
         shell = self.shell
         set_parent = getattr(shell, "set_thread_parent", None)
-        get_parent = getattr(shell, "get_parent", None)
-        if set_parent is None or get_parent is None:
+        reset_parent = getattr(shell, "reset_thread_parent", None)
+        if set_parent is None or reset_parent is None:
             return _nothing
-        parent = get_parent()
+        parent = cast("Any", shell).get_parent()
 
         @contextmanager
-        def scope() -> Iterator[None]:
+        def scope() -> Generator[None]:
             tokens = set_parent(parent)
             try:
                 yield
             finally:
-                shell.reset_thread_parent(tokens)
+                reset_parent(tokens)
 
         return scope
 
 
 @contextmanager
-def _nothing() -> Iterator[None]:
+def _nothing() -> Generator[None]:
     yield
 
 
