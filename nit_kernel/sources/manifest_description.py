@@ -82,6 +82,11 @@ def read_description(
     return _Description(folder, path, faults).read(document)
 
 
+def is_plugin_name(name: str) -> bool:
+    """Whether a plugin may have this name (in its normal form): it stands before a dot in NIT."""
+    return name.isidentifier() and not name.startswith("__") and name not in _NEVER_A_PLUGIN
+
+
 class _Description:
     """Reads one description.json; where it stands goes into each fault."""
 
@@ -137,18 +142,17 @@ class _Description:
 
     def _checked_plugin_name(self, written: str, what: str) -> str | None:
         name = unicodedata.normalize("NFKC", written)
-        if "-" in name and name.replace("-", "_").isidentifier():
+        if "-" in name and is_plugin_name(name.replace("-", "_")):
             name = name.replace("-", "_")
             self.faults.note(self.path, f"{what} `{written}` is written `{name}` in a script")
-        if not name.isidentifier() or name.startswith("__"):
-            hint = 'give it a "name" of letters, digits and `_`'
-            self.faults.bad_name(self.path, what, written, "is no identifier", hint)
-            return None
+        if is_plugin_name(name):
+            return name
         if name in _NEVER_A_PLUGIN:
-            hint = 'give it another "name"'
-            self.faults.bad_name(self.path, what, written, "is a word of the language", hint)
-            return None
-        return name
+            why, hint = "is a word of the language", 'give it another "name"'
+        else:
+            why, hint = "is no identifier", 'give it a "name" of letters, digits and `_`'
+        self.faults.bad_name(self.path, what, written, why, hint)
+        return None
 
     def _version(self, head: JsonObject) -> str:
         match head.get("version"):
