@@ -67,6 +67,8 @@ To answer the person: {"type":"final","text":"ANSWER"}
 The results of your calls come back as {"type":"tool_results","results":[..]}. Never write those \
 yourself. Call a tool whenever you need one; when you know the answer, send the final object."""
 
+TEXT_FORM = "Write each call in the form that the instructions give."
+
 NIT_FORM = "Put the script between the tags with the id that you were told."
 
 JSON_FORM = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 import warnings
 from dataclasses import dataclass
@@ -15,6 +16,12 @@ _TOKEN = re.compile(
     r"|[\[\](){}]",
     re.DOTALL,
 )
+_KEYWORD_ARGUMENT = re.compile(
+    _TOKEN.pattern.rsplit("|", 1)[0]
+    + rf"|(?P<before>[(,]\s*)(?P<word>{'|'.join(keyword.kwlist)})(?=\s*=(?!=))",
+    re.DOTALL,
+)
+_SUFFIX = "__word"
 _CONSTANTS: dict[str, JsonValue] = {"true": True, "false": False, "null": None}
 _MOST_NESTING = 60
 _MOST_CHARS = 100_000
@@ -51,7 +58,7 @@ def read_calls(source: str) -> list[PythonCall] | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an odd escape in a model's text is no news
-            tree = ast.parse(source.strip(), mode="exec")
+            tree = ast.parse(_KEYWORD_ARGUMENT.sub(_renamed, source.strip()))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     nodes: list[ast.expr] = []
@@ -85,19 +92,25 @@ def closing_bracket(text: str, at: int) -> int | None:
     return None
 
 
+def _renamed(found: re.Match[str]) -> str:
+    """Let an argument be called `from` or `class`, as tools' arguments are."""
+    return f"{found['before']}{found['word']}{_SUFFIX}" if found["word"] else found[0]
+
+
 def _call(node: ast.expr) -> PythonCall | None:
     if not isinstance(node, ast.Call) or node.args:
         return None
-    name = _dotted(node.func)
-    if name is None:
+    tool = _dotted(node.func)
+    if tool is None:
         return None
     arguments: JsonObject = {}
-    for keyword in node.keywords:
-        value = _Literal.of(keyword.value)
-        if keyword.arg is None or value is None or keyword.arg in arguments:
+    for argument in node.keywords:
+        value = _Literal.of(argument.value)
+        name = (argument.arg or "").removesuffix(_SUFFIX)
+        if not name or value is None or name in arguments:
             return None
-        arguments[keyword.arg] = value.value
-    return PythonCall(name, arguments)
+        arguments[name] = value.value
+    return PythonCall(tool, arguments)
 
 
 def _dotted(node: ast.expr) -> str | None:

@@ -26,7 +26,9 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from nit_kernel._syntax import Event, Reasoning, StreamFilter, Text
 from nit_kernel.errors import CodecError
 from nit_kernel.language.schema import JsonValue, ToolSpec
-from nit_kernel.model.messages import Message, Request, repair
+from nit_kernel.model.messages import Message, Request, repair, text_of
+from nit_kernel.model.neutralise import neutralise
+from nit_kernel.model.prompt import outcome
 
 Streaming = Literal["filter", "passthrough", "buffer"]
 
@@ -126,6 +128,19 @@ class ReplyStream(Protocol):
         ...
 
 
+def encode_request(codec: ToolCallCodec, request: Request, tools: Sequence[ToolSpec]) -> Request:
+    """Encode a request with any codec.
+
+    Our own codecs defuse and shorten what tools returned while they write it. For a codec that does
+    not say that it does (`defuses = True`), that is done before; its `triggers` are what it takes
+    for a command.
+    """
+    if not getattr(codec, "defuses", False):
+        triggers: Sequence[str] = getattr(codec, "triggers", ())
+        request = request.with_messages(defused(message, triggers) for message in request.messages)
+    return codec.encode(request, tools)
+
+
 def decode_reply(codec: ToolCallCodec, message: Message, context: DecodeContext) -> Decoded:
     """Decode a reply with any codec, and give every call an id that is unique in the conversation.
 
@@ -191,6 +206,17 @@ class PlainStream:
         return shown
 
 
+def defused(message: Message, triggers: Sequence[str]) -> Message:
+    """Return a message from outside, a result or a report, with every trigger in it defused."""
+    if message.get("role") == "tool" and isinstance(message.get("content"), str):
+        is_error = bool(message.get("is_error"))
+        text = neutralise(outcome(text_of(message), is_error=is_error), triggers)
+        return {**message, "content": text}
+    if message.get("kind") == "report":
+        return {**message, "content": neutralise(text_of(message), triggers)}
+    return message
+
+
 def takes_context(codec: ToolCallCodec) -> bool:
     """Return whether the codec's `decode` has a second parameter."""
     parameters = inspect.signature(codec.decode).parameters.values()
@@ -208,12 +234,14 @@ def call_id(protocol_text: str, index: int, name: str, arguments: JsonValue) -> 
 def with_unique_ids(calls: Sequence[ToolCall], seen: Collection[str]) -> tuple[ToolCall, ...]:
     """Return the calls with ids that neither repeat one another nor one in `seen`."""
     taken = set(seen)
+    numbers: dict[str, int] = {}
     unique: list[ToolCall] = []
     for index, call in enumerate(calls):
         first = call.id or call_id("", index, call.name, call.arguments)
-        fresh, number = first, 2
+        fresh = first
         while fresh in taken:
-            fresh, number = f"{first}-{number}", number + 1
+            numbers[first] = numbers.get(first, 1) + 1
+            fresh = f"{first}-{numbers[first]}"
         taken.add(fresh)
         unique.append(call if fresh == call.id else replace(call, id=fresh))
     return tuple(unique)

@@ -48,7 +48,7 @@ class JsonCodec:
 
     name = "json"
     streaming: Streaming = "buffer"
-    triggers: tuple[str, ...] = ()
+    defuses = True
 
     def __init__(
         self,

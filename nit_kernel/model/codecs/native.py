@@ -43,7 +43,7 @@ class NativeCodec:
 
     name = "native"
     streaming: Streaming = "passthrough"
-    triggers: tuple[str, ...] = ()
+    defuses = True
 
     def __init__(
         self,

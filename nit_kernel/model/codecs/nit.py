@@ -65,7 +65,7 @@ class NitCodec:
 
     name = "nit"
     streaming: Streaming = "filter"
-    triggers: tuple[str, ...] = ()
+    defuses = True
 
     def __init__(
         self,

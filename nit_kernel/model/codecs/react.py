@@ -59,7 +59,7 @@ class ReactCodec:
 
     name = "react"
     streaming: Streaming = "buffer"
-    triggers: tuple[str, ...] = ()
+    defuses = True
 
     def __init__(
         self,
