@@ -175,7 +175,8 @@ def _view(workspace: Workspace, options: CellOptions) -> Generator[CellView]:
     view = workspace.watcher.open_view(options.name)
     token = VIEW.set(view)
     try:
-        yield view
+        with workspace.running():
+            yield view
     finally:
         VIEW.reset(token)
         workspace.watcher.close_view(view)

@@ -87,6 +87,15 @@ def wake_on_interrupt(loop: asyncio.AbstractEventLoop) -> Generator[None]:
         yield
 
 
+def interrupt_main_thread() -> None:
+    """Send SIGINT to the main thread, so that also a sleep in it ends at once."""
+    main = threading.main_thread().ident
+    if main is not None and hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(main, signal.SIGINT)
+    else:
+        signal.raise_signal(signal.SIGINT)
+
+
 @contextmanager
 def _handler(handle: Callable[[int, FrameType | None], object]) -> Generator[None]:
     if threading.current_thread() is not threading.main_thread():

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ipykernel.ipkernel import IPythonKernel
 
 from nit_kernel.notebook.cells import bare_block_to_cell, is_bare_block, starts_bare_block
+from nit_kernel.notebook.extension import find_magics
 from nit_kernel.notebook.interrupts import wake_on_interrupt
 
 if TYPE_CHECKING:
@@ -51,6 +52,13 @@ class NitKernel(IPythonKernel):
                 }
             )
         return super().do_is_complete(code)
+
+    def do_shutdown(self, restart: bool) -> dict[str, Any]:
+        """End the kernel; running tools do not hold it up."""
+        magics = find_magics(cast("Any", self.shell))
+        if magics is not None:
+            magics.workspace.shut_down()
+        return super().do_shutdown(restart)
 
     @contextmanager
     def _cancel_on_sigint(self, future: asyncio.Future[Any]) -> Generator[None]:

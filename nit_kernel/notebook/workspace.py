@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import sys
+import threading
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, cast
@@ -23,6 +24,7 @@ from nit_kernel.config import Limits
 from nit_kernel.notebook.cells import AwaitingTransformer, CellDepth, strip_byte_order_mark
 from nit_kernel.notebook.display import ValueDisplay
 from nit_kernel.notebook.handle import NotebookHandle
+from nit_kernel.notebook.interrupts import interrupt_main_thread
 from nit_kernel.notebook.namespace import Mirror, NotebookNames, NotebookVariables
 from nit_kernel.notebook.watcher import Watcher
 from nit_kernel.session import Session
@@ -75,6 +77,7 @@ class Workspace:
         self.watcher.mirror = self.mirror
         self.vars = NotebookVariables(self.session.variables, self.mirror)
         self.handle = NotebookHandle(self)
+        self._scripts_on_main = 0
         self._awaiting = AwaitingTransformer(shell, self.depth)
         self._removers: list[Callable[[], None]] = []
 
@@ -120,7 +123,23 @@ class Workspace:
         self.watcher.stop()
         self.session.close()
 
+    def shut_down(self) -> None:
+        """The kernel is about to end: nothing of ours may hold it up. From any thread."""
+        if self._scripts_on_main:
+            interrupt_main_thread()
+        self.close()
+
     # Between cells
+
+    @contextmanager
+    def running(self) -> Generator[None]:
+        """While a script of a cell runs on this thread."""
+        is_main = threading.current_thread() is threading.main_thread()
+        self._scripts_on_main += is_main
+        try:
+            yield
+        finally:
+            self._scripts_on_main -= is_main
 
     def begin(self) -> None:
         """A script is about to run: what Python cells have changed counts."""

@@ -322,3 +322,63 @@ def test_settings_are_configured_as_ipython_does_it(kernel):
 
     assert len(cell.result) <= 500
     assert "wait_seconds" in listed.text
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%%nit\n$v = add(a=40)\n$d = async doze(seconds=0.05)\n[$v, $d]\n",
+        "%%time\n%%nit\n$v = add(a=40)\n$d = async doze(seconds=0.05)\n[$v, $d]\n",
+        "%%capture seen\n%%nit\n$v = add(a=40)\n$d = async doze(seconds=0.05)\n[$v, $d]\n",
+        "get_ipython().run_cell_magic('nit', '', "
+        "'$v = add(a=40)\\n$d = async doze(seconds=0.05)\\n[$v, $d]')",
+        "import asyncio\nawait asyncio.sleep(0)\nget_ipython().run_cell_magic('nit', '', "
+        "'$v = add(a=40)\\n$d = async doze(seconds=0.05)\\n[$v, $d]')",
+        "async def inner():\n    return get_ipython().run_cell_magic('nit', '', "
+        "'$v = add(a=40)\\n$d = async doze(seconds=0.05)\\n[$v, $d]')\nawait inner()",
+        "get_ipython().run_cell('%%nit\\n$v = add(a=40)\\n"
+        "$d = async doze(seconds=0.05)\\n[$v, $d]').result",
+    ],
+)
+def test_other_magics_and_hands_have_the_same_outcome(kernel, cell):
+    ran = kernel.run(cell)
+
+    assert ran.status == "ok", ran.text
+    assert kernel.run("v, d").result == "(41, 'dozed')"
+    assert kernel.run("nit.last.value").result == "[41, 'dozed']"
+
+
+def test_what_is_captured_stays_captured(kernel):
+    ran = kernel.run("%%capture seen\n%%nit\nchatter(n=2, pause=0)\n")
+
+    assert ran.stdout == ""
+    assert kernel.run("seen.stdout").result == "'tick 0\\ntick 1\\n'"
+
+
+def test_a_subshell_has_the_same_outcome(kernel):
+    ran = kernel.run_in_subshell("%%nit\n$s = add(a=6)\n$d = async doze(seconds=0.05)\n[$s, $d]\n")
+
+    assert (ran.status, ran.result) == ("ok", "[7, 'dozed']")
+    assert kernel.run("s, d").result == "(7, 'dozed')"
+
+
+def test_a_callback_that_runs_a_cell_while_the_kernel_is_idle(kernel):
+    kernel.run(
+        "import ipywidgets\n"
+        "again = ipywidgets.Button(description='Again')\n"
+        "again.on_click(lambda _: get_ipython().run_cell('%%nit\\n$clicked = add(a=1)\\n'))\n"
+        "display(again)"
+    )
+    (button,) = [i for i, b in kernel.models("ButtonModel").items() if b["description"] == "Again"]
+    kernel.click(button)
+    kernel.pump(0.5)
+
+    assert kernel.run("clicked").result == "2"
+
+
+def test_nested_data_with_braces_reaches_a_tool_as_it_is(kernel):
+    kernel.run("@nit.tool\ndef keep(x: dict, s: str) -> list:\n    return [x, s]")
+    ran = kernel.run('%%nit\n$kept = keep(x={"a": {"b": 1}}, s="{v:k}")\n')
+
+    assert ran.status == "ok", ran.text
+    assert kernel.run("kept").result == "[{'a': {'b': 1}}, '{v:k}']"

@@ -298,3 +298,17 @@ def test_a_tool_can_wait_for_a_widget_of_its_own(kernel):
     kernel.until(lambda: cell.done, 10)
 
     assert cell.result == "typed"
+
+
+def test_a_flood_of_progress_does_not_lose_the_end_of_the_cell(kernel):
+    kernel.run(
+        "@nit.tool\nasync def torrent(ctx: nit.ToolContext) -> str:\n"
+        "    for i in range(20_000):\n        ctx.progress(i / 20_000, str(i))\n        print(i)\n"
+        "        if i % 500 == 0:\n            await asyncio.sleep(0)\n    return 'end'"
+    )
+    cell = kernel.run("%%nit\n$t = async torrent()\n$t\n", timeout=40, settle=0.5)
+
+    assert (cell.status, cell.result, cell.is_idle) == ("ok", "end", True)
+    assert cell.stdout.startswith("0\n1\n")
+    panel = [d for d in cell.displays if "text/html" in d][-1]
+    assert panel["text/plain"].split()[:2] == ["t", "done"]
