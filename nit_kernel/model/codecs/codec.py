@@ -138,6 +138,14 @@ def encode_request(codec: ToolCallCodec, request: Request, tools: Sequence[ToolS
     if not getattr(codec, "defuses", False):
         triggers: Sequence[str] = getattr(codec, "triggers", ())
         request = request.with_messages(defused(message, triggers) for message in request.messages)
+        tools = [
+            replace(
+                tool,
+                description=neutralise(tool.description, triggers),
+                parameter_text=neutralise(tool.parameter_text, triggers),
+            )
+            for tool in tools
+        ]
     return codec.encode(request, tools)
 
 

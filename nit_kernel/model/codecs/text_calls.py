@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from nit_kernel.errors import CodecError
-from nit_kernel.language.schema import JsonObject, ToolSpec
+from nit_kernel.language.schema import JsonObject, ToolSpec, nit_name
 from nit_kernel.model import prompt
 from nit_kernel.model.codecs.codec import DecodeContext, Decoded, Streaming, ToolCall
 from nit_kernel.model.codecs.entries import entries_of, honoured, read_call, read_entries
@@ -43,6 +43,7 @@ class TextFormat:
         answer: Writes the result of a past call, given its text.
         markers: Markup of the form, which is never shown.
         as_list: Whether the tools stand in one JSON list and not one a line.
+        named: The name that a tool has in this form.
     """
 
     prompt: str
@@ -51,6 +52,7 @@ class TextFormat:
     answer: Callable[[PastCall, str], str]
     markers: re.Pattern[str]
     as_list: bool = False
+    named: Callable[[str], str] = str
 
 
 class TextCodec:
@@ -89,7 +91,8 @@ class TextCodec:
 
     def encode(self, request: Request, tools: Sequence[ToolSpec]) -> Request:
         """Return the request with the form, the tools' schemas and the history in that form."""
-        lines = prompt.schema_lines(tools, {tool.name: tool.name for tool in tools})
+        names = {tool.name: self._form.named(tool.name) for tool in tools}
+        lines = prompt.schema_lines(tools, names)
         listed = f"[{', '.join(lines)}]" if self._form.as_list else "\n".join(lines)
         protocol = self._form.prompt.replace("{tools}", listed) if tools else ""
         return prompted(request, (protocol, self._instructions), self._exchange)
@@ -132,7 +135,7 @@ class TextCodec:
             if is_cut:
                 raise cut_off(text, fault.offset)
             raise unreadable(text, fault.offset, fault.why, form="a call")
-        if is_cut and reading.calls and not reading.rest(text[reading.spans[-1][1] :]).strip():
+        if is_cut and reading.calls:
             raise cut_off(text, reading.spans[-1][0])
         calls: list[ToolCall] = []
         warnings: list[str] = []
@@ -201,8 +204,8 @@ def _pythonic(calls: Sequence[PastCall]) -> str:
 def _python_call(call: PastCall) -> str:
     arguments = call.arguments if isinstance(call.arguments, dict) else {"input": call.arguments}
     if not all(key.isidentifier() for key in arguments):
-        return f"{call.name}(**{arguments!r})"
-    return f"{call.name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
+        return f"{nit_name(call.name)}(**{arguments!r})"
+    return f"{nit_name(call.name)}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
 
 
 def _mistral(calls: Sequence[PastCall]) -> str:
@@ -263,6 +266,7 @@ TEXT_FORMATS: Mapping[str, TextFormat] = MappingProxyType(
             markers=re.compile(r"<\|(?:python_tag|eom_id|eot_id)\|>|</?function(?:=[^>\n]*)?>"),
         ),
         "pythonic": TextFormat(
+            named=nit_name,
             prompt=prompt.PYTHONIC,
             read=read_pythonic,
             write=_pythonic,
