@@ -205,7 +205,8 @@ def _python_call(call: PastCall) -> str:
     arguments = call.arguments if isinstance(call.arguments, dict) else {"input": call.arguments}
     if not all(key.isidentifier() for key in arguments):
         return f"{nit_name(call.name)}(**{arguments!r})"
-    return f"{nit_name(call.name)}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
+    pairs = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
+    return f"{nit_name(call.name)}({pairs})"
 
 
 def _mistral(calls: Sequence[PastCall]) -> str:
