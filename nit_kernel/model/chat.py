@@ -99,7 +99,10 @@ class Chat:
             `None`.
         system: The person's own system prompt.
         extra: Further fields of each request, such as `{"temperature": 0}`.
-        caps: What one turn may cost.
+        max_rounds: Most replies in a turn, repairs aside.
+        max_tokens: Most tokens in a turn, read and written.
+        max_seconds: Longest turn, the person's own thinking aside.
+        max_decode_retries: How often a reply that cannot be used is asked for again.
         timeout: Longest silence of the server, in seconds.
         max_retries: How often the client library tries a request again.
 
@@ -122,7 +125,10 @@ class Chat:
         fallback: str | ToolCallCodec | None = "auto",
         system: str = "",
         extra: JsonObject | None = None,
-        caps: Caps | None = None,
+        max_rounds: int = 10,
+        max_tokens: int | None = None,
+        max_seconds: float | None = None,
+        max_decode_retries: int = 2,
         timeout: float = 300.0,
         max_retries: int = 2,
     ) -> None:
@@ -133,7 +139,12 @@ class Chat:
         self.system = system
         self.ask = ask
         self.extra: JsonObject = dict(extra or {})
-        self.caps = caps or Caps()
+        self.caps = Caps(
+            rounds=max_rounds,
+            tokens=max_tokens,
+            seconds=max_seconds,
+            decode_retries=max_decode_retries,
+        )
         self.permission = Permission(confirm)
         self._codec = _checked_codec(codec)
         self._fallback = None if fallback is None else _checked_codec(fallback)

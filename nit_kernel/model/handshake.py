@@ -7,7 +7,7 @@ import string
 
 _ALPHABET = string.digits + string.ascii_uppercase
 _LENGTH = 4
-_EXAMPLE = "XXXX"
+EXAMPLE_ID = "XXXX"
 """What the prompt tells the model to write where it only shows the form; never an id."""
 
 
@@ -15,7 +15,7 @@ class Handshake:
     """Gives out ids, none of them twice in a session."""
 
     def __init__(self) -> None:
-        self._used: set[str] = {_EXAMPLE}
+        self._used: set[str] = {EXAMPLE_ID}
 
     def fresh(self) -> str:
         """Return a new id of 4 characters of `0-9A-Z`, from the system's secure source.

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from nit_kernel.errors import NitError
@@ -72,11 +73,11 @@ def run_chat(
         is_person: Whether somebody sits there and can be asked; found out if left out. From a pipe,
             each line is a message, and the first error ends it with status 1.
     """
-    screen = screen or sys.stdout
     person = sys.stdin.isatty() if is_person is None else is_person
-    view = _View(screen, color=person and screen is sys.stdout and "NO_COLOR" not in os.environ)
+    color = person and screen is None and "NO_COLOR" not in os.environ
+    view = _View(sys.stdout if screen is None else screen, color=color)
     if person and chat.ask is None:
-        chat.ask = lambda question: _ask(question, read, view)
+        chat.ask = partial(_ask, read, view)
     if person:
         view.line(f"{chat.model or 'the model'} at {chat.address}. /help helps, Ctrl-D ends.")
     while True:
@@ -136,7 +137,7 @@ def _command(chat: Chat, text: str, view: _View) -> None:
             view.line(HELP)
 
 
-def _ask(question: Question, read: Callable[[str], str], view: _View) -> Answer:
+def _ask(read: Callable[[str], str], view: _View, question: Question) -> Answer:
     """Ask the person whether a script may run; no answer is a no."""
     view.end_line()
     view.line(str(question).translate(_HARMLESS))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nit_kernel.errors import CodecError, NitError
 from nit_kernel.language.values import json_text
-from nit_kernel.model.prompt import CANCELLED, rejected_tag
+from nit_kernel.model.prompt import CANCELLED
 
 if TYPE_CHECKING:
     from nit_kernel.model.blocks import CallOutcome
@@ -26,23 +26,20 @@ def report(
     blocks: Sequence[BlockFinished],
     *,
     warnings: Sequence[str] = (),
-    rejected: Sequence[str] = (),
     problem: NitError | None = None,
 ) -> str:
     """Return the report on a reply: its scripts in order, then what was wrong with the rest.
 
     Args:
         blocks: How its scripts ended.
-        warnings: What the codec mended or left out.
-        rejected: Tags that were none of this turn.
+        warnings: What the codec mended or left out, and tags that were none of this turn.
         problem: Why the rest of the reply could not be used, where only a part of it ran.
     """
     sections = [_section(block, number, len(blocks)) for number, block in enumerate(blocks, 1)]
     known = {id(block.error) for block in blocks}
     if problem is not None and id(problem) not in known:
         sections.append(f"{problem.message}{_hint(problem)}")
-    sections += [f"warning: {warning}" for warning in warnings]
-    sections += [rejected_tag(tag) for tag in dict.fromkeys(rejected)]
+    sections += [f"warning: {warning}" for warning in dict.fromkeys(warnings)]
     return "\n\n".join(sections)
 
 

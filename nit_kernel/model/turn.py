@@ -28,9 +28,11 @@ from nit_kernel.model.codecs.codec import (
     Decoded,
     ToolCall,
     decode_reply,
+    encode_request,
     open_stream,
     repair_message,
 )
+from nit_kernel.model.codecs.faults import open_block
 from nit_kernel.model.events import (
     Fallback,
     Notice,
@@ -42,6 +44,7 @@ from nit_kernel.model.events import (
     TurnFinished,
     TurnStarted,
 )
+from nit_kernel.model.handshake import EXAMPLE_ID
 from nit_kernel.model.messages import (
     Message,
     Request,
@@ -137,7 +140,7 @@ class Plan:
             handshake=self.handshake,
             variables=self.variables(),
         )
-        encoded = codec.encode(plain, self.tools)
+        encoded = encode_request(codec, plain, self.tools)
         return encoded if self.facts.takes_stop else replace(encoded, stop=())
 
 
@@ -220,6 +223,9 @@ class TurnLoop:
             problem: NitError | None = None
             decoded = Decoded()
             try:
+                if context.finish_reason is None and reply.unclosed is not None:
+                    # Whether the end of the reply closed it, nobody knows.
+                    raise open_block(reply.unclosed, why="the server did not say why it ended")
                 decoded = decode_reply(self._current.codec, reply.message(), context)
             except CodecError as error:
                 problem = error
@@ -346,16 +352,11 @@ class TurnLoop:
             for number, outcome in enumerate(outcomes):
                 notes = warnings if number == len(outcomes) - 1 and not scripts else ()
                 self._append(_result(outcome, notes))
-        tags = bool(reply.rejected) and not scripts and not self._was_told_of_tags
+        tags = not scripts and not self._was_told_of_tags and _meant_to_run(reply.rejected)
         if scripts or tags:
-            self._was_told_of_tags = self._was_told_of_tags or bool(reply.rejected)
-            self._append(
-                report(
-                    told.report(
-                        reply.blocks, warnings=warnings, rejected=reply.rejected, problem=problem
-                    )
-                )
-            )
+            self._was_told_of_tags = self._was_told_of_tags or tags
+            said = told.report(reply.blocks, warnings=warnings, problem=problem)
+            self._append(report(said))
             return None
         return None if outcomes else self._why_it_ends(reply)
 
@@ -446,6 +447,11 @@ def _wire_names(request: Request) -> list[str]:
 
 def _scripts(reply: Reply) -> list[str]:
     return [str(part["script"]) for part in reply.parts if part["type"] == "script"]
+
+
+def _meant_to_run(tags: Sequence[str]) -> bool:
+    """Return whether a reply meant some of its rejected tags; the form alone is only shown."""
+    return any(EXAMPLE_ID not in tag for tag in tags)
 
 
 def _first_invalid(reply: Reply) -> NitError | None:
