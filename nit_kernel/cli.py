@@ -97,8 +97,9 @@ def _parser() -> argparse.ArgumentParser:
     new_plugin = command("new-plugin", _new_plugin, "Write a working plugin with its test.")
     new_plugin.add_argument("name", metavar="NAME")
     new_plugin.add_argument(
-        "--in", dest="folder", metavar="DIR", default=Path(), type=Path, help="where (default: here)"
-    )
+        "--in", dest="folder", metavar="DIR", default=Path(), type=Path,
+        help="where (default: here)",
+    )  # fmt: skip
 
     check_plugin = command("check-plugin", _check_plugin, "Check one plugin folder.")
     check_plugin.add_argument("folder", metavar="DIR", type=Path)
@@ -114,7 +115,9 @@ def _parser() -> argparse.ArgumentParser:
     place.add_argument("--sys-prefix", action="store_true", help="for this Python environment")
     place.add_argument("--prefix", metavar="DIR", type=Path, help="below this folder")
     install.add_argument("--name", default="nit", help="the kernel's name (default: nit)")
-    install.add_argument("--display-name", default="NIT (Python 3)", help="as the launcher shows it")
+    install.add_argument(
+        "--display-name", default="NIT (Python 3)", help="as the launcher shows it"
+    )
     return parser
 
 
@@ -246,7 +249,8 @@ def _plugins(options: argparse.Namespace) -> int:
     with _session(options.plugins) as session:
         for plugin in session.plugins:
             state = plugin.state if plugin.state != "loaded" else f"{len(plugin.tools)} tools"
-            print(f"{plugin.name} {plugin.version or ''}".rstrip() + f": {state}  ({plugin.folder})")
+            title = f"{plugin.name} {plugin.version or ''}".rstrip()
+            print(f"{title}: {state}  ({plugin.folder})")
             for fault in plugin.faults:
                 print(f"    {fault}")
         return FAILED if any(plugin.has_errors for plugin in session.plugins) else OK
