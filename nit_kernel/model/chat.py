@@ -376,11 +376,14 @@ class Chat:
         )
 
     def _chosen(self, codec: str | ToolCallCodec, facts: ModelFacts) -> NamedCodec:
+        if not isinstance(codec, str):
+            return NamedCodec(name=_name_of(codec), codec=codec)
         if codec == "auto":
-            codec = choose_codec(facts)
-        elif isinstance(codec, str):
-            codec = codec_named(codec)
-        return NamedCodec(name=_name_of(codec), codec=codec)
+            made = choose_codec(facts)
+        else:
+            # What was asked for by name is given plain; only what its template needs is minded.
+            made = codec_named(codec, replace(facts, takes_stop=False, grammar=None))
+        return NamedCodec(name=_name_of(made), codec=made)
 
     def _fallbacks(self, chosen: NamedCodec, facts: ModelFacts) -> list[NamedCodec]:
         if self._fallback is None:

@@ -28,10 +28,10 @@ from nit_kernel.model.codecs.codec import (
     Decoded,
     ToolCall,
     decode_reply,
-    encode_request,
     open_stream,
     repair_message,
 )
+from nit_kernel.model.codecs.encoding import encode_request
 from nit_kernel.model.codecs.faults import open_block
 from nit_kernel.model.events import (
     Fallback,
