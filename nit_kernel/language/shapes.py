@@ -212,15 +212,18 @@ class Survey:
         chars: How many characters its texts and numbers take, roughly.
         depth: How deep it nests.
         is_cyclic: Whether it holds itself; the other figures mean nothing then.
+        types: The Python types of all values in it, itself included.
     """
 
     nodes: int
     chars: int
     depth: int
     is_cyclic: bool = False
+    types: frozenset[type] = frozenset()
 
-
-_CYCLE: Final = Survey(0, 0, 0, is_cyclic=True)
+    def is_walkable(self, most_nodes: int) -> bool:
+        """Whether every part of the value can be looked at within the limits."""
+        return not self.is_cyclic and self.nodes <= most_nodes and self.depth <= DEEPEST_VALUE
 
 
 def survey(value: object, *, most_nodes: int) -> Survey:
@@ -229,8 +232,9 @@ def survey(value: object, *, most_nodes: int) -> Survey:
     Lists, tuples, mappings, sets and objects with fields are looked into; any other object counts
     as one. It stops early once the value has more than `most_nodes`.
     """
-    done: dict[int, Survey] = {}
+    done: dict[int, tuple[int, int, int]] = {}
     open_now: set[int] = set()
+    types: set[type] = {type(value)}
     # A value is on the stack twice: to open its parts, then to add them up.
     stack: list[tuple[object, list[object] | None]] = [(value, None)]
     # Parts made on the way (of `fields_of`) must live as long as their ids are in use.
@@ -242,13 +246,13 @@ def survey(value: object, *, most_nodes: int) -> Survey:
         if parts is not None:
             open_now.discard(key)
             done[key] = total = _sum(parts, done)
-            if total.nodes > most_nodes:
-                return total
+            if total[0] > most_nodes:
+                return Survey(*total)
             continue
         if key in done:
             continue
         if key in open_now:
-            return _CYCLE
+            return Survey(0, 0, 0, is_cyclic=True)
         children = _parts(current)
         if children is None:
             done[key] = _leaf(current)
@@ -259,9 +263,11 @@ def survey(value: object, *, most_nodes: int) -> Survey:
         keep.append(children)
         open_now.add(key)
         stack.append((current, children))
-        if not SCALARS.issuperset(map(type, children)):
+        inside = set(map(type, children))
+        types |= inside
+        if not SCALARS.issuperset(inside):
             stack.extend((child, None) for child in children if type(child) not in SCALARS)
-    return done[id(value)]
+    return Survey(*done[id(value)], types=frozenset(types))
 
 
 def _parts(value: object) -> list[object] | None:
@@ -276,7 +282,7 @@ def _parts(value: object) -> list[object] | None:
             return None if fields is None else list(fields.values())
 
 
-def _sum(parts: list[object], done: dict[int, Survey]) -> Survey:
+def _sum(parts: list[object], done: dict[int, tuple[int, int, int]]) -> tuple[int, int, int]:
     nodes, chars, depth = 1, 2, 0
     for part in parts:
         if type(part) in SCALARS:
@@ -284,20 +290,20 @@ def _sum(parts: list[object], done: dict[int, Survey]) -> Survey:
             chars += len(part) + 4 if isinstance(part, str) else 20
         else:
             inside = done[id(part)]
-            nodes += inside.nodes
-            chars += inside.chars + 2
-            depth = max(depth, inside.depth)
-    return Survey(nodes, chars, depth + 1)
+            nodes += inside[0]
+            chars += inside[1] + 2
+            depth = max(depth, inside[2])
+    return nodes, chars, depth + 1
 
 
-def _leaf(value: object) -> Survey:
+def _leaf(value: object) -> tuple[int, int, int]:
     match value:
         case str() | bytes() | bytearray():
-            return Survey(1, len(value) + 2, 0)
+            return 1, len(value) + 2, 0
         case int():
-            return Survey(1, value.bit_length() // 3 + 1, 0)
+            return 1, value.bit_length() // 3 + 1, 0
         case _:
-            return Survey(1, 20, 0)
+            return 1, 20, 0
 
 
 def _set_fields(value: object, names: list[str]) -> dict[str, object]:

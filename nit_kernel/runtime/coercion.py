@@ -1,0 +1,434 @@
+"""From what a script gives to what a tool's schema wants: conversion, then validation.
+
+```
+arguments ──fits()──> right as they are                    (well under a microsecond)
+    │ no
+    └─coerce()──> names ──> Conversion (conversion.py) ──> validator ──> new arguments
+                                                              └──> CoercionError (misfit.py)
+```
+The only file that imports the JSON Schema packages: `jsonschema_rs` for every check, `jsonschema`
+to say what is wrong with a schema. Both only when first needed: plain schemas need neither.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, cast
+from urllib.parse import quote
+
+from nit_kernel.config import Limits
+from nit_kernel.language.json_form import clean_text
+from nit_kernel.language.parameters import Declared, declared_parameters
+from nit_kernel.language.shapes import DEEPEST_VALUE, SCALARS, survey
+from nit_kernel.runtime.conversion import Conversion, Place, check_size
+from nit_kernel.runtime.exact import without_spelling
+from nit_kernel.runtime.misfit import (
+    CoercionError,
+    first_error,
+    from_validation,
+    missing_argument,
+    too_large,
+    unknown_argument,
+)
+from nit_kernel.runtime.schema_form import (
+    OLDER_DRAFTS,
+    bad_schema,
+    is_plain_schema,
+    names_parameters_only,
+    usable_schema,
+)
+from nit_kernel.runtime.schema_nodes import PYTHON_TYPES, SchemaNode, SchemaTree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import jsonschema_rs
+
+    from nit_kernel.language.parameters import JsonObject, JsonValue
+
+__all__ = ["Coercer", "CoercionError"]
+
+_DEFAULT_LIMITS: Final = Limits()
+_ADDRESS: Final = "nit:parameters"
+_NO_TYPES: Final[frozenset[type]] = frozenset()
+_JSON_TYPES: Final = SCALARS | {list, dict}
+_KIND_TYPES: Final[dict[str, type]] = {
+    "s": str,
+    "i": int,
+    "f": float,
+    "b": bool,
+    "n": type(None),
+    "l": list,
+    "d": dict,
+}
+
+
+class Coercer:
+    """Converts and validates the arguments of one tool.
+
+    Args:
+        parameters: The JSON Schema of the arguments. It is copied.
+        natives: For a parameter whose Python type JSON cannot express (a `datetime`, a model):
+            whether a value that is no JSON is already of that type, and passes as it is.
+
+    Raises:
+        PluginError: The schema cannot be used: it is malformed, or refers to another document.
+    """
+
+    __slots__ = (
+        "_by_types",
+        "_is_plain",
+        "_kinds",
+        "_natives",
+        "_registry",
+        "_required",
+        "_tree",
+        "_validators",
+        "_wants_integers",
+        "declared",
+    )
+
+    declared: Declared
+    """What the schema declares."""
+
+    def __init__(
+        self,
+        parameters: JsonObject,
+        *,
+        natives: Mapping[str, Callable[[object], bool]] | None = None,
+    ) -> None:
+        schema = usable_schema(parameters)
+        self._is_plain = is_plain_schema(schema)
+        if not self._is_plain:
+            _check(schema)
+        self.declared = declared_parameters(schema)
+        self._tree = SchemaTree(schema)
+        self._natives = dict(natives or {})
+        self._required = tuple(self.declared.required)
+        self._registry: jsonschema_rs.Registry | None = None
+        self._validators: dict[int, jsonschema_rs.Draft202012Validator] = {}
+        self._wants_integers = "integer" in str(schema)
+        self._kinds: dict[str, frozenset[str]] = {}
+        # The types that decide alone: a value of one of these is right whatever else is given.
+        self._by_types: dict[str, frozenset[type]] = {}
+        if names_parameters_only(schema):
+            for name, node in self.declared.properties.items():
+                leaf = self._tree.node(node).leaf
+                self._by_types[name] = _NO_TYPES if leaf is None else leaf
+
+    def fits(self, arguments: Mapping[str, object]) -> bool:
+        """Whether the arguments are right as they are, as far as can be told at once.
+
+        `False` means that `coerce` has to look.
+        """
+        by_types = self._by_types
+        for name, value in arguments.items():
+            if name not in by_types or type(value) not in by_types[name]:
+                return False if self._is_plain else self._is_valid_scalars(arguments)
+        for name in self._required:
+            if name not in arguments:
+                return False
+        return self._is_plain or bool(by_types)
+
+    def coerce(
+        self,
+        arguments: Mapping[str, object],
+        limits: Limits = _DEFAULT_LIMITS,
+        spelled: Callable[[], Mapping[str, object]] | None = None,
+    ) -> dict[str, object]:
+        """Return the arguments as the tool's schema wants them.
+
+        Args:
+            arguments: Values by exact parameter name.
+            limits: How much may be looked at.
+            spelled: Gives the same arguments with each number and boolean literal as a
+                `LiteralValue`; called only where the spelling of one matters.
+
+        Returns:
+            A new dict, in the order of `arguments`; values that are right already are the same
+            objects. A null for an optional parameter that does not take null is left out.
+
+        Raises:
+            CoercionError: An argument is unknown, missing, does not fit, or is too large to check.
+        """
+        given = self._named(arguments)
+        try:
+            return self._converted(given, limits, spelled)
+        except RecursionError:
+            raise too_large("the arguments nest too deep to be checked", ()) from None
+
+    def accepts_kind(self, parameter: str, kind: str) -> bool:
+        """Whether every literal of a kind is right for a parameter, whatever it says.
+
+        Args:
+            parameter: The exact name.
+            kind: A letter of `Shape.kinds`; `?` is always accepted, since only the run knows.
+
+        Returns:
+            `False` where `coerce_literal` has to look at the literal.
+        """
+        kinds = self._kinds.get(parameter)
+        if kinds is None:
+            kinds = self._kinds[parameter] = self._find_kinds(parameter)
+        return kind in kinds
+
+    def coerce_literal(
+        self, parameter: str, value: object, limits: Limits = _DEFAULT_LIMITS
+    ) -> object:
+        """Return the literal as it will be given to the tool, `None` where it is left out.
+
+        Args:
+            parameter: The exact name.
+            value: The literal, numbers and booleans in it as `LiteralValue`.
+            limits: How much may be looked at.
+
+        Raises:
+            CoercionError: The literal can never be right for the parameter.
+        """
+        try:
+            plain = without_spelling(value)
+            if self._is_left_out(parameter, plain):
+                return None
+            spelled = {parameter: value}
+            conversion = Conversion(self._fits, limits, spelled=lambda: spelled, guarded=False)
+            made = self._walk(conversion, {parameter: plain})
+            if not self._is_right_literal(parameter, made[parameter]):
+                self._refuse_misfits(made, lambda path: path[:1] == [parameter])
+        except RecursionError:
+            raise too_large("nests too deep to be checked", (parameter,)) from None
+        return made[parameter]
+
+    # Names
+
+    def _named(self, arguments: Mapping[str, object]) -> dict[str, object]:
+        declared = self.declared
+        for name in arguments:
+            if not declared.accepts(name):
+                raise unknown_argument(name, list(declared.properties))
+        given = {
+            name: value
+            for name, value in arguments.items()
+            if value is not None or not self._is_left_out(name, value)
+        }
+        for name in (*declared.properties, *self._required):
+            if name in declared.required and name not in given:
+                raise missing_argument(name)
+        return given
+
+    def _is_left_out(self, name: str, value: object) -> bool:
+        # Null for an optional parameter that does not take null. Source: NIT 2, section 7.
+        if value is not None or name in self.declared.required:
+            return False
+        nodes = self._nodes_of(name)
+        return bool(nodes) and not all(self._fits(node, None) for node in nodes)
+
+    def _nodes_of(self, name: str) -> tuple[SchemaNode, ...]:
+        if name in self.declared.properties:
+            return (self._tree.node(self.declared.properties[name]),)
+        return self._tree.node(self._tree.root).members(name)
+
+    def _find_kinds(self, name: str) -> frozenset[str]:
+        types = self._by_types.get(name, _NO_TYPES)
+        kinds = {letter for letter, kind in _KIND_TYPES.items() if kind in types}
+        if types == PYTHON_TYPES["string"]:
+            kinds |= set("ifb")
+        if types and name not in self.declared.required:
+            kinds.add("n")
+        return frozenset(kinds | {"?"})
+
+    # Values
+
+    def _is_valid_scalars(self, arguments: Mapping[str, object]) -> bool:
+        # Scalars that the validator takes are right as they are; a float may have to become an
+        # integer.
+        properties = self.declared.properties
+        for name, value in arguments.items():
+            kind = type(value)
+            if kind not in SCALARS or name not in properties:
+                return False
+            if kind is float and self._wants_integers:
+                return False
+        return self._is_valid(self._tree.node(self._tree.root), arguments)
+
+    def _converted(
+        self,
+        given: dict[str, object],
+        limits: Limits,
+        spelled: Callable[[], Mapping[str, object]] | None,
+    ) -> dict[str, object]:
+        types, guarded = self._look(given, limits)
+        native = frozenset(
+            name
+            for name, is_native in self._natives.items()
+            if name in given and not _JSON_TYPES.issuperset(types[name]) and is_native(given[name])
+        )
+        root = self._tree.node(self._tree.root)
+        if not guarded and not native and self._is_right_already(given, types):
+            return given
+        if guarded and root.looks_at_whole:
+            for name, value in given.items():
+                check_size(value, limits, [name])
+        conversion = Conversion(self._fits, limits, spelled=spelled, guarded=guarded)
+        made = self._walk(conversion, {n: v for n, v in given.items() if n not in native})
+        if native:
+            checked = {name: made.get(name) for name in given}
+            self._refuse_misfits(checked, lambda path: not path or path[0] not in native)
+        elif not self._is_valid(root, made):
+            self._refuse_misfits(made, lambda _path: True)
+        return {name: given[name] if name in native else made[name] for name in given}
+
+    def _walk(self, conversion: Conversion, arguments: dict[str, object]) -> dict[str, object]:
+        root = self._tree.node(self._tree.root)
+        return cast("dict[str, object]", conversion.convert(root, arguments, Place(None, None)))
+
+    def _look(
+        self, given: dict[str, object], limits: Limits
+    ) -> tuple[dict[str, frozenset[type]], bool]:
+        # The Python types inside each value, and whether some value is too much for a validator.
+        types: dict[str, frozenset[type]] = {}
+        guarded = False
+        for name, value in given.items():
+            if type(value) in SCALARS or all(node.is_free for node in self._nodes_of(name)):
+                types[name] = frozenset((type(value),))
+                continue
+            size = survey(value, most_nodes=limits.value_nodes)
+            types[name] = size.types or frozenset((object,))
+            guarded = guarded or not size.is_walkable(limits.value_nodes)
+        return types, guarded
+
+    def _is_right_already(
+        self, given: dict[str, object], types: dict[str, frozenset[type]]
+    ) -> bool:
+        if not all(map(_JSON_TYPES.issuperset, types.values())):
+            return False
+        if self._wants_integers and any(float in held for held in types.values()):
+            return False
+        return self._is_valid(self._tree.node(self._tree.root), given)
+
+    def _is_right_literal(self, name: str, value: object) -> bool:
+        nodes = self._nodes_of(name)
+        return bool(nodes) and all(self._fits(node, value) for node in nodes)
+
+    def _fits(self, node: SchemaNode, value: object) -> bool:
+        if node.is_free or (node.leaf is not None and type(value) in node.leaf):
+            return True
+        return node.schema is not False and self._is_valid(node, value)
+
+    def _is_valid(self, node: SchemaNode, value: object) -> bool:
+        validator = self._validator(node)
+        if _says_valid(validator, value):
+            return True
+        view = _as_json(value)
+        return view is not value and _says_valid(validator, view)
+
+    def _refuse_misfits(
+        self, arguments: dict[str, object], counts: Callable[[list[str | int]], bool]
+    ) -> None:
+        validator = self._validator(self._tree.node(self._tree.root))
+        try:
+            error = first_error(validator.iter_errors(_as_json(arguments)), counts)
+        except ValueError as problem:
+            raise CoercionError(f"cannot be checked: {problem}") from problem
+        if error is not None:
+            raise from_validation(error, arguments)
+
+    # Validators
+
+    def _validator(self, node: SchemaNode) -> jsonschema_rs.Draft202012Validator:
+        validator = self._validators.get(id(node.schema))
+        if validator is None:
+            validator = self._validators[id(node.schema)] = self._compile(node)
+        return validator
+
+    def _compile(self, node: SchemaNode) -> jsonschema_rs.Draft202012Validator:
+        import jsonschema_rs  # noqa: PLC0415 - 20 ms that plain schemas do not need
+
+        if self._registry is None:
+            resources: list[tuple[str, JsonValue]] = [(_ADDRESS, self._tree.root)]
+            self._registry = jsonschema_rs.Registry(resources, retriever=_refuse_to_fetch)
+        pointer = self._tree.pointer(node.schema) or "#"
+        reference = f"{_ADDRESS}#{quote(pointer[1:], safe='/~')}"
+        return jsonschema_rs.Draft202012Validator(
+            {"$ref": reference}, registry=self._registry, offline=True, validate_formats=False
+        )
+
+
+def _check(schema: JsonObject) -> None:
+    """Refuse a malformed schema. One without `$schema` may be of an older draft, and then says so.
+
+    Raises:
+        PluginError: It is no schema of any draft, or refers to another document.
+    """
+    import jsonschema_rs  # noqa: PLC0415 - 20 ms that plain schemas do not need
+
+    if not jsonschema_rs.meta.is_valid(schema):
+        drafts = () if "$schema" in schema else OLDER_DRAFTS
+        for draft in drafts:
+            if jsonschema_rs.meta.is_valid({**schema, "$schema": draft}):
+                schema["$schema"] = draft
+                break
+        else:
+            raise bad_schema(_what_is_wrong(schema))
+    try:
+        jsonschema_rs.validator_for(schema, offline=True, validate_formats=False)
+    except (ValueError, jsonschema_rs.ReferencingError) as error:
+        raise bad_schema(str(error).partition("\n")[0]) from error
+
+
+def _what_is_wrong(schema: JsonObject) -> str:
+    from jsonschema.exceptions import (  # noqa: PLC0415 - a second, and only for a fault
+        ValidationError,
+        best_match,  # pyright: ignore[reportUnknownVariableType]
+    )
+    from jsonschema.validators import Draft202012Validator, validator_for  # noqa: PLC0415
+
+    kind = validator_for(schema, default=Draft202012Validator)
+    error = cast("ValidationError | None", best_match(kind(kind.META_SCHEMA).iter_errors(schema)))
+    if error is None:
+        return "it follows no draft of JSON Schema"
+    return f"{error.json_path.removeprefix('$.')}: {error.message}"
+
+
+def _refuse_to_fetch(address: str) -> JsonValue:
+    raise ValueError(f"`{address}` is another document, which is never fetched")
+
+
+def _says_valid(validator: jsonschema_rs.Draft202012Validator, value: object) -> bool:
+    try:
+        return validator.is_valid(value)
+    except ValueError:
+        # It met a value that is no JSON where the schema says something.
+        return False
+
+
+def _as_json(value: object) -> object:
+    """Return the value with stand-ins for what tools take and JSON does not: `nan`, half letters.
+
+    What needs none is returned as it is.
+    """
+    return _with_stand_ins(value, {}, 0)
+
+
+def _with_stand_ins(value: object, done: dict[int, object], depth: int) -> object:
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        return 0.5 if math.isnan(value) else math.copysign(1e308, value)
+    if isinstance(value, str):
+        return clean_text(value)
+    if type(value) not in (list, dict) or depth > DEEPEST_VALUE:
+        return value
+    key = id(value)
+    if key not in done:
+        done[key] = value  # also what a value inside itself stands for
+        if isinstance(value, list):
+            items = cast("list[object]", value)
+            fresh = [_with_stand_ins(item, done, depth + 1) for item in items]
+            if any(new is not old for new, old in zip(fresh, items, strict=True)):
+                done[key] = fresh
+        else:
+            held = cast("dict[object, object]", value)
+            changed = {k: _with_stand_ins(item, done, depth + 1) for k, item in held.items()}
+            if any(changed[k] is not item for k, item in held.items()):
+                done[key] = changed
+    return done[key]

@@ -1,0 +1,272 @@
+"""Saying what does not fit: a place in the arguments, what was wanted there, what came."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final, cast
+
+from nit_kernel.language.names import either, nearest
+from nit_kernel.language.previews import describe, preview
+from nit_kernel.language.shapes import counted, kind_of, type_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from jsonschema_rs import ValidationError
+
+    from nit_kernel.language.parameters import JsonValue
+
+DOES_NOT_FIT: Final = "NIT420"
+MISSING_ARGUMENT: Final = "NIT421"
+UNKNOWN_ARGUMENT: Final = "NIT422"
+TOO_LARGE: Final = "NIT423"
+
+_MOST_CHOICES: Final = 20
+_SHOWN: Final = 60
+_TYPE_WORDS: Final = {"array": "list"}
+
+
+class CoercionError(Exception):
+    """An argument that does not fit. The runtime adds its place in the script and raises it on.
+
+    Attributes:
+        message: One line: `rows[2].price: wanted number, got "n/a"`.
+        path: The place within the arguments, `rows[2].price`; empty for all of them.
+        parameter: The exact name of the parameter, or `None`.
+        hint: What to do, or `None`.
+        code: `NIT420` does not fit, `NIT421` missing, `NIT422` unknown, `NIT423` too large.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        keys: Sequence[object] = (),
+        hint: str | None = None,
+        code: str = DOES_NOT_FIT,
+    ) -> None:
+        self.path = path_text(keys)
+        self.message = f"{self.path}: {problem}" if self.path else problem
+        self.parameter = str(keys[0]) if keys else None
+        self.hint = hint
+        self.code = code
+        super().__init__(self.message)
+
+
+def path_text(keys: Iterable[object]) -> str:
+    """Return the keys as a path: `rows[2].price`, `headers["Api-Version"]`."""
+    text = ""
+    for key in keys:
+        if isinstance(key, int) and not isinstance(key, bool):
+            text += f"[{key}]"
+        elif isinstance(key, str) and key.isidentifier():
+            text += f".{key}" if text else key
+        else:
+            name = key if isinstance(key, str) else str(key)
+            text += f"[{json.dumps(name, ensure_ascii=False)}]" if text else name
+    return text
+
+
+def got(value: object) -> str:
+    """Return what came, shortly: text and other plain values as JSON, an object by its type."""
+    if kind_of(value) == "Object" and not issubclass(type(value), dict):
+        return describe(value)
+    return preview(value, _SHOWN)
+
+
+def wanted_types(types: Iterable[str]) -> str:
+    """Return "integer or null" for the names of JSON types."""
+    return either([_TYPE_WORDS.get(kind, kind) for kind in types])
+
+
+def misfit(
+    wanted: str, value: object, keys: Sequence[object], hint: str | None = None
+) -> CoercionError:
+    """Build the error of a value that is not what is wanted."""
+    return CoercionError(f"wanted {wanted}, got {got(value)}", keys=keys, hint=hint)
+
+
+def missing_argument(name: str, signature: str | None = None) -> CoercionError:
+    """Build the error of an argument that must be there and is not."""
+    error = CoercionError(f"missing argument `{name}`", hint=signature, code=MISSING_ARGUMENT)
+    error.parameter = name
+    return error
+
+
+def unknown_argument(name: str, declared: Sequence[str]) -> CoercionError:
+    """Build the error of an argument that the schema does not declare."""
+    near = nearest(name, declared)
+    if near:
+        hint = f"did you mean {either([f'`{other}`' for other in near])}?"
+        rest = [other for other in declared if other not in near]
+        hint += f" It also takes {', '.join(f'`{other}`' for other in rest)}" if rest else ""
+    elif declared:
+        hint = f"it takes {', '.join(f'`{other}`' for other in declared)}"
+    else:
+        hint = "it takes no arguments"
+    error = CoercionError(f"unknown argument `{name}`", hint=hint, code=UNKNOWN_ARGUMENT)
+    error.parameter = name
+    return error
+
+
+def too_large(problem: str, keys: Sequence[object]) -> CoercionError:
+    """Build the error of a value that cannot be checked within the limits."""
+    return CoercionError(problem, keys=keys, code=TOO_LARGE)
+
+
+def from_validation(error: ValidationError, arguments: object) -> CoercionError:
+    """Put the validator's finding about the arguments in our words."""
+    path = list(error.instance_path)
+    return _explain(error, list(path), _at(arguments, path))
+
+
+def _explain(error: ValidationError, keys: list[object], value: object) -> CoercionError:
+    match error.kind.name:
+        case "anyOf" | "oneOf":
+            return _explain_union(error, keys, value)
+        case "required":
+            name = _kind(error, "property")
+            if not keys:
+                return missing_argument(str(name))
+            return CoercionError(
+                f"the key {json.dumps(name, ensure_ascii=False)} is missing", keys=keys
+            )
+        case "additionalProperties" | "unevaluatedProperties":
+            names = cast("list[str]", _kind(error, "unexpected"))
+            listed = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
+            word = "key" if len(names) == 1 else "keys"
+            return CoercionError(f"unknown {word} {listed}", keys=keys)
+        case _:
+            pass
+    wanted = _wanted(error, value)
+    if wanted is None:
+        return CoercionError(_plain_message(error), keys=keys)
+    return misfit(wanted, value, keys, _hint(error, value))
+
+
+def _explain_union(error: ValidationError, keys: list[object], value: object) -> CoercionError:
+    branches = _branches(error)
+    if not branches:
+        return misfit("a value that fits only one of the allowed forms", value, keys)
+    here = list(error.instance_path)
+    # A branch of the value's own type says more than that the other types were wanted, too.
+    deeper = [branch for branch in branches if not any(_is_other_type(e, here) for e in branch)]
+    if len(deeper) == 1 and deeper[0]:
+        inner = min(deeper[0], key=lambda e: len(e.instance_path))
+        steps = list(inner.instance_path)[len(here) :]
+        return _explain(inner, [*keys, *steps], _at(value, steps))
+    wanted = [text for branch in branches for e in branch[:1] if (text := _wanted(e, value))]
+    distinct = list(dict.fromkeys(wanted))
+    return misfit(either(distinct) if distinct else "another value", value, keys)
+
+
+def _is_other_type(error: ValidationError, here: list[str | int]) -> bool:
+    if list(error.instance_path) == here:
+        return error.kind.name in ("type", "enum", "const", "falseSchema")
+    # A tag (`kind: "circle"`) that says which member of a union was meant.
+    return len(error.instance_path) == len(here) + 1 and error.kind.name == "const"
+
+
+def _wanted(error: ValidationError, value: object) -> str | None:
+    limit = _kind(error, "limit")
+    match error.kind.name:
+        case "type":
+            return wanted_types(cast("list[str]", _kind(error, "types")))
+        case "enum":
+            return _one_of(cast("list[JsonValue]", _kind(error, "options")), value)
+        case "const":
+            return _json(_kind(error, "expected_value"))
+        case "minimum":
+            return f"at least {limit}"
+        case "maximum":
+            return f"at most {limit}"
+        case "exclusiveMinimum":
+            return f"more than {limit}"
+        case "exclusiveMaximum":
+            return f"less than {limit}"
+        case "multipleOf":
+            return f"a multiple of {_kind(error, 'multiple_of')}"
+        case "minLength":
+            return f"text of at least {counted(cast('int', limit), 'character')}"
+        case "maxLength":
+            return f"text of at most {counted(cast('int', limit), 'character')}"
+        case "minItems":
+            return f"at least {counted(cast('int', limit), 'item')}"
+        case "maxItems" | "additionalItems" | "unevaluatedItems":
+            return (
+                f"at most {counted(cast('int', limit), 'item')}"
+                if limit is not None
+                else "fewer items"
+            )
+        case "minProperties":
+            return f"at least {counted(cast('int', limit), 'key')}"
+        case "maxProperties":
+            return f"at most {counted(cast('int', limit), 'key')}"
+        case "pattern":
+            return f"text that matches `{_kind(error, 'pattern')}`"
+        case "uniqueItems":
+            return "items that all differ"
+        case "contains":
+            return "an item of the kind that the schema asks for"
+        case "falseSchema":
+            return "nothing here"
+        case "not":
+            return "a value that the schema does not rule out"
+        case "anyOf" | "oneOf":
+            texts = [_wanted(e, value) for branch in _branches(error) for e in branch[:1]]
+            return either(list(dict.fromkeys(text for text in texts if text))) or None
+        case _:
+            return None
+
+
+def _one_of(options: list[JsonValue], value: object) -> str:
+    texts = [_json(option) for option in options]
+    if isinstance(value, str):
+        near = nearest(value, [option for option in options if isinstance(option, str)])
+        texts = list(dict.fromkeys([*(_json(option) for option in near), *texts]))
+    if len(texts) > _MOST_CHOICES:
+        more = len(texts) - _MOST_CHOICES
+        return f"{', '.join(texts[:_MOST_CHOICES])} or one of {more} others"
+    return either(texts)
+
+
+def _hint(error: ValidationError, value: object) -> str | None:
+    if error.kind.name != "type":
+        return None
+    types = cast("list[str]", _kind(error, "types"))
+    if "boolean" in types:
+        return "write `true` or `false`"
+    if "array" in types and type_name(value) in ("str", "int", "float"):
+        return "write a list: `[..]`"
+    if "string" in types and isinstance(value, dict | list):
+        return 'for its text, write it into an f-string: `f"{$name}"`'
+    return None
+
+
+def _branches(error: ValidationError) -> list[list[ValidationError]]:
+    return cast("list[list[ValidationError]]", _kind(error, "context") or [])
+
+
+def _kind(error: ValidationError, field: str) -> object:
+    return getattr(error.kind, field, None)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _plain_message(error: ValidationError) -> str:
+    return error.message.partition("\n")[0]
+
+
+def _at(value: object, steps: Sequence[str | int]) -> object:
+    for step in steps:
+        value = cast("dict[str | int, object]", value)[step]
+    return value
+
+
+def first_error(
+    errors: Iterator[ValidationError], counts: Callable[[list[str | int]], bool]
+) -> ValidationError | None:
+    """Return the first error at a place that counts, or `None`."""
+    return next((error for error in errors if counts(list(error.instance_path))), None)
