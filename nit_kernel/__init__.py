@@ -35,6 +35,13 @@ if TYPE_CHECKING:
         NitToolError,
         PluginError,
     )
+    from nit_kernel.model.codecs.codec import Decoded, ToolCall, ToolCallCodec
+    from nit_kernel.model.codecs.conformance import codec_conformance
+    from nit_kernel.model.codecs.json import json_codec
+    from nit_kernel.model.codecs.native import native_codec
+    from nit_kernel.model.codecs.nit import nit_codec
+    from nit_kernel.model.codecs.react import react_codec
+    from nit_kernel.model.codecs.text_calls import text_codec
     from nit_kernel.runtime.context import Progress, ToolContext
     from nit_kernel.runtime.prepared import format_script as format
     from nit_kernel.runtime.prepared import parse
@@ -51,6 +58,7 @@ _PLACES = {
     "BlockOpen": "nit_kernel._syntax",
     "Call": "nit_kernel.runtime.result",
     "CodecError": "nit_kernel.errors",
+    "Decoded": "nit_kernel.model.codecs.codec",
     "Diagnostic": "nit_kernel._syntax",
     "Limits": "nit_kernel.config",
     "ModelError": "nit_kernel.errors",
@@ -73,12 +81,20 @@ _PLACES = {
     "StreamFilter": "nit_kernel._syntax",
     "Text": "nit_kernel._syntax",
     "Tool": "nit_kernel.runtime.tool",
+    "ToolCall": "nit_kernel.model.codecs.codec",
+    "ToolCallCodec": "nit_kernel.model.codecs.codec",
     "ToolContext": "nit_kernel.runtime.context",
     "Unclosed": "nit_kernel._syntax",
     "check": "nit_kernel.session",
+    "codec_conformance": "nit_kernel.model.codecs.conformance",
     "default_plugins": "nit_kernel.sources.plugin_places:default_places",
     "format": "nit_kernel.runtime.prepared:format_script",
+    "json_codec": "nit_kernel.model.codecs.json",
+    "native_codec": "nit_kernel.model.codecs.native",
+    "nit_codec": "nit_kernel.model.codecs.nit",
     "parse": "nit_kernel.runtime.prepared",
+    "react_codec": "nit_kernel.model.codecs.react",
+    "text_codec": "nit_kernel.model.codecs.text_calls",
     "tool": "nit_kernel.sources.functions",
 }
 """Where each public name lives: a module, and the name there where it is another."""
@@ -88,6 +104,7 @@ __all__ = [
     "BlockOpen",
     "Call",
     "CodecError",
+    "Decoded",
     "Diagnostic",
     "Limits",
     "ModelError",
@@ -110,12 +127,20 @@ __all__ = [
     "StreamFilter",
     "Text",
     "Tool",
+    "ToolCall",
+    "ToolCallCodec",
     "ToolContext",
     "Unclosed",
     "check",
+    "codec_conformance",
     "default_plugins",
     "format",
+    "json_codec",
+    "native_codec",
+    "nit_codec",
     "parse",
+    "react_codec",
+    "text_codec",
     "tool",
 ]
 

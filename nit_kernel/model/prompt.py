@@ -146,6 +146,7 @@ The results come back to you. When you know the answer, reply in plain words."""
 
 CANCELLED = "cancelled: this call was interrupted and has no result"
 CALLED_TOOLS = "(I called tools.)"
+LEFT_OUT = "(the result was left out: repeated, it would have been read as a command)"
 RAN_A_SCRIPT = "(I ran a script.)"
 
 

@@ -9,8 +9,8 @@ decode(message[, context])     -> Decoded      raises CodecError for what it can
 repair_prompt(error, attempt, tools) -> message        optional
 ```
 
-The loop never calls a codec directly but through `decode_reply`, `repair_message` and
-`open_stream`, which fill in what a small codec leaves out.
+The loop never calls a codec directly but through `encode_request` (`encoding.py`), `decode_reply`,
+`repair_message` and `open_stream`, which fill in what a small codec leaves out.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from nit_kernel._syntax import Event, Reasoning, StreamFilter, Text
 from nit_kernel.errors import CodecError
 from nit_kernel.language.schema import JsonValue, ToolSpec
-from nit_kernel.model.messages import Message, Request, repair, text_of
-from nit_kernel.model.neutralise import neutralise
-from nit_kernel.model.prompt import outcome
+from nit_kernel.model.messages import Message, Request, repair
 
 Streaming = Literal["filter", "passthrough", "buffer"]
 
@@ -128,27 +126,6 @@ class ReplyStream(Protocol):
         ...
 
 
-def encode_request(codec: ToolCallCodec, request: Request, tools: Sequence[ToolSpec]) -> Request:
-    """Encode a request with any codec.
-
-    Our own codecs defuse and shorten what tools returned while they write it. For a codec that does
-    not say that it does (`defuses = True`), that is done before; its `triggers` are what it takes
-    for a command.
-    """
-    if not getattr(codec, "defuses", False):
-        triggers: Sequence[str] = getattr(codec, "triggers", ())
-        request = request.with_messages(defused(message, triggers) for message in request.messages)
-        tools = [
-            replace(
-                tool,
-                description=neutralise(tool.description, triggers),
-                parameter_text=neutralise(tool.parameter_text, triggers),
-            )
-            for tool in tools
-        ]
-    return codec.encode(request, tools)
-
-
 def decode_reply(codec: ToolCallCodec, message: Message, context: DecodeContext) -> Decoded:
     """Decode a reply with any codec, and give every call an id that is unique in the conversation.
 
@@ -212,17 +189,6 @@ class PlainStream:
             elif isinstance(event, Reasoning) and (self._visible or not self._begun):
                 shown.append(event)
         return shown
-
-
-def defused(message: Message, triggers: Sequence[str]) -> Message:
-    """Return a message from outside, a result or a report, with every trigger in it defused."""
-    if message.get("role") == "tool" and isinstance(message.get("content"), str):
-        is_error = bool(message.get("is_error"))
-        text = neutralise(outcome(text_of(message), is_error=is_error), triggers)
-        return {**message, "content": text}
-    if message.get("kind") == "report":
-        return {**message, "content": neutralise(text_of(message), triggers)}
-    return message
 
 
 def takes_context(codec: ToolCallCodec) -> bool:

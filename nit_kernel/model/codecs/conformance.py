@@ -20,10 +20,10 @@ from nit_kernel.model.codecs.codec import (
     Decoded,
     ToolCallCodec,
     decode_reply,
-    encode_request,
     open_stream,
     repair_message,
 )
+from nit_kernel.model.codecs.encoding import encode_request
 from nit_kernel.model.messages import (
     Message,
     Request,
@@ -211,9 +211,6 @@ class _Checks:
             outcome = self._try({"role": "assistant", "content": text}, self._context)
             if isinstance(outcome, str):
                 yield outcome
-        empty = self._try({"role": "assistant", "content": None}, self._context)
-        if isinstance(empty, str):
-            yield empty
 
     def ids_are_unique(self) -> Iterator[str]:
         """Ids are the same for the same reply, and unlike those already used:"""
