@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from nit_kernel.errors import NitSyntaxError
-from nit_kernel.language.values import describe, json_text, preview, shortened
+from nit_kernel.language.values import describe, preview, shortened
 from nit_kernel.runtime.background import BackgroundTask
 
 if TYPE_CHECKING:
@@ -118,22 +118,13 @@ def _value(result: Result, room: int) -> str:
     value = result.value
     if value is None or isinstance(value, BackgroundTask):
         return ""
-    text = value if isinstance(value, str) else _whole(value, room)
-    if len(text) <= room - 40:
-        return f"value ({describe(value)}):\n{text}"
-    part = f", read more with a slice such as `[{room // 2}:{room}]`" if _slices(value) else ""
-    cut = shortened(text, room - 120) if isinstance(value, str) else preview(value, room - 120)
-    return f"value ({describe(value)}{part}):\n{cut}"
-
-
-def _whole(value: object, room: int) -> str:
-    """The value as JSON, or something longer than the room where it would not fit."""
-    text = preview(value, room)
-    return json_text(value) if len(text) <= room else text
-
-
-def _slices(value: object) -> bool:
-    return isinstance(value, (str, bytes, list))
+    if isinstance(value, str) and len(value) <= room - 40:
+        return f"value ({describe(value)}):\n{value}"
+    shown = shortened(value, room - 160) if isinstance(value, str) else preview(value, room - 160)
+    more = ""
+    if len(shown) > room // 2 and isinstance(value, (str, bytes, list)):
+        more = "; read more with a slice such as `[2000:4000]`"
+    return f"value ({describe(value)}{more}):\n{shown}"
 
 
 def _bounded(lines: list[str], most: int, what: str) -> list[str]:
