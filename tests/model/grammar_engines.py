@@ -220,9 +220,10 @@ class _Reader:
         if first != "\\":
             return first
         kind, self._at = self._body[self._at], self._at + 1
-        if kind == "u":
-            self._at += 4
-            return chr(int(self._body[self._at - 4 : self._at], 16))
+        if kind in "uU":
+            digits = 4 if kind == "u" else 8
+            self._at += digits
+            return chr(int(self._body[self._at - digits : self._at], 16))
         return {"n": "\n", "t": "\t", "r": "\r"}.get(kind, kind)
 
     def _class(self) -> list[str]:

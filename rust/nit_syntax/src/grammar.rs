@@ -2,8 +2,8 @@
 //! one block that calls the given tools with their own parameters.
 //!
 //! Arguments may come in any order, and the same one twice: to forbid that would take a rule for
-//! every subset. What needs more than a grammar (unknown variables, missing arguments, bounds) is
-//! left to the check before running.
+//! every subset. What needs more than a grammar (equal keys of a dict, unknown variables, missing
+//! arguments, bounds) is left to the parser and to the check before running.
 //!
 //! Source: `spec/model.md` 5.
 
@@ -15,6 +15,7 @@ use notation::{Grammar, Node, all, any, rule, text};
 
 pub use notation::GrammarFormat;
 
+use crate::quote::quote_with;
 use crate::stream_filter::{InvalidTagName, check_id};
 
 /// How many characters of prose may come before something else must.
@@ -136,7 +137,7 @@ fn call_of(tool: &ToolRule, argument: Option<Node>) -> Node {
         (None, None) => all([name, text("("), space(), text(")")]),
         (None, Some(argument)) => all([name, listed("(", &argument, ")")]),
         (Some(exact), argument) => {
-            let exact = any([text(quoted(exact, '"')), text(quoted(exact, '\''))]);
+            let exact = any([text(quote_with(exact, '"')), text(quote_with(exact, '\''))]);
             let mut parts = vec![name, text("("), space(), exact];
             parts.extend(
                 argument.map(|argument| all([space(), text(","), space(), argument]).many()),
@@ -205,7 +206,9 @@ impl Values {
                 self.rules.push((name.clone(), listed("[", &item, "]")));
                 vec![rule(name)]
             }
-            ValueRule::Text(value) => vec![text(quoted(value, '"')), text(quoted(value, '\''))],
+            ValueRule::Text(value) => {
+                vec![text(quote_with(value, '"')), text(quote_with(value, '\''))]
+            }
             ValueRule::Constant(value) => match value.as_str() {
                 "true" => vec![any(["true", "True"].map(text))],
                 "false" => vec![any(["false", "False"].map(text))],
@@ -214,28 +217,4 @@ impl Values {
             },
         }
     }
-}
-
-fn quoted(value: &str, quote: char) -> String {
-    let mut out = String::with_capacity(value.len() + 2);
-    out.push(quote);
-    for c in value.chars() {
-        match c {
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\\' => out.push_str("\\\\"),
-            _ if c == quote => {
-                out.push('\\');
-                out.push(c);
-            }
-            _ if c.is_control() => {
-                use std::fmt::Write;
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            _ => out.push(c),
-        }
-    }
-    out.push(quote);
-    out
 }

@@ -10,6 +10,8 @@ const LETTERS: &str = r"a-zA-Z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0391-\u03
 
 /// Letters, digits and `_`.
 const WORD: &str = r"a-zA-Z0-9_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0391-\u03a1\u03a3-\u03c9\u0410-\u044f\u3041-\u3094\u30a1-\u30fa\u4e00-\u9fa5\uac00-\ud7a3";
+/// What a comment holds: no closing tag, which would end the block, and nothing invisible.
+const COMMENT: &str = r"^\n\r<\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff";
 const LETTER_OR_DIGIT: &str = r"a-zA-Z0-9";
 const HEX: &str = "0-9a-fA-F";
 const DIGITS: &str = "0-9";
@@ -33,10 +35,9 @@ pub(super) fn tokens(grammar: &mut Grammar, prose_chars: u32) {
     grammar.token("blank", Node::Class(r" \t").repeat(1, Some(20)));
     grammar.token("space", Node::Class(r" \t\n").repeat(1, Some(60)));
     grammar.token("line_end", text("\n"));
-    // a closing tag in a comment ends the block
     grammar.token(
         "comment",
-        all([text("#"), Node::Class(r"^\n\r<").repeat(0, Some(200))]),
+        all([text("#"), Node::Class(COMMENT).repeat(0, Some(200))]),
     );
     grammar.token(
         "word",
@@ -172,6 +173,15 @@ fn strings(grammar: &mut Grammar) {
             text(quote),
         ])
     };
+    let key = |quote: &str, class| {
+        let character = any([Node::Class(class), rule("escape")]);
+        all([text(quote), character.repeat(1, None), text(quote)])
+    };
+    // numbers as keys, and empty ones, are what nobody means
+    grammar.token(
+        "key",
+        any([key("\"", "^\"\\\\\\r\\n"), key("'", "^'\\\\\\r\\n")]),
+    );
     grammar.token(
         "string",
         any([
@@ -349,8 +359,7 @@ pub(super) fn rules(grammar: &mut Grammar, id: &str) {
     grammar.rule("list", listed("[", &rule("value"), "]"));
     grammar.rule("tuple", listed("(", &rule("value"), ")"));
     let key = any([
-        rule("string"),
-        rule("number"),
+        rule("key"),
         rule("word"),
         all([rule("variable"), rule("path")]),
     ]);
