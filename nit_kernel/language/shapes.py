@@ -102,6 +102,11 @@ def is_sequence(value: object) -> TypeGuard[Collection[object]]:
     )
 
 
+def is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:
+    """Whether the value is a mapping."""
+    return isinstance(value, Mapping)
+
+
 def is_set(value: object) -> TypeGuard[Collection[object]]:
     """Whether the value is a set."""
     return isinstance(value, set | frozenset)
