@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Unclosed,
     )
     from nit_kernel.config import Limits
+    from nit_kernel.conversation import Chat
     from nit_kernel.errors import (
         CodecError,
         ModelError,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from nit_kernel.model.codecs.nit import nit_codec
     from nit_kernel.model.codecs.react import react_codec
     from nit_kernel.model.codecs.text_calls import text_codec
+    from nit_kernel.model.grammar import grammar
     from nit_kernel.runtime.context import Progress, ToolContext
     from nit_kernel.runtime.prepared import format_script as format
     from nit_kernel.runtime.prepared import parse
@@ -57,6 +59,7 @@ _PLACES = {
     "Block": "nit_kernel._syntax",
     "BlockOpen": "nit_kernel._syntax",
     "Call": "nit_kernel.runtime.result",
+    "Chat": "nit_kernel.conversation",
     "CodecError": "nit_kernel.errors",
     "Decoded": "nit_kernel.model.codecs.codec",
     "Diagnostic": "nit_kernel._syntax",
@@ -89,6 +92,7 @@ _PLACES = {
     "codec_conformance": "nit_kernel.model.codecs.conformance",
     "default_plugins": "nit_kernel.sources.plugin_places:default_places",
     "format": "nit_kernel.runtime.prepared:format_script",
+    "grammar": "nit_kernel.model.grammar",
     "json_codec": "nit_kernel.model.codecs.json",
     "native_codec": "nit_kernel.model.codecs.native",
     "nit_codec": "nit_kernel.model.codecs.nit",
@@ -103,6 +107,7 @@ __all__ = [
     "Block",
     "BlockOpen",
     "Call",
+    "Chat",
     "CodecError",
     "Decoded",
     "Diagnostic",
@@ -135,6 +140,7 @@ __all__ = [
     "codec_conformance",
     "default_plugins",
     "format",
+    "grammar",
     "json_codec",
     "native_codec",
     "nit_codec",

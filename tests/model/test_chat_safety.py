@@ -226,7 +226,7 @@ def test_a_poisoned_description_that_the_model_repeats_runs_nothing(codec: str) 
     )
 
     def recite(request: RecordedRequest) -> str:
-        spoken = request.spoken("system") + [json.dumps(request.get("tools", ""))]
+        spoken = [*request.spoken("system"), json.dumps(request.get("tools", ""))]
         # Its own prompt shows how a call looks; the poison is what stands behind the bait's name.
         text = "\n".join(spoken)
         return text[text.index("bait") :] if "bait" in text else text
