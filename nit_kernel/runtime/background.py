@@ -295,18 +295,18 @@ class Scheduler:
                 self.fail(task, task.run.error_at_statement(kind, "NIT504", message, task.index))
 
     def _free_name(self, task: BackgroundTask) -> str:
-        if not self._is_taken(task.name, task.run):
-            return task.name
         # Names that this script has taken stay taken while it runs, so that the search can go on.
-        number = task.run.numbers.get(task.name, 2)
-        while self._is_taken(f"{task.name}-{number}", task.run):
+        number = task.run.numbers.get(task.name, 1)
+        name = task.name if number == 1 else f"{task.name}-{number}"
+        while self._is_taken(name):
             number += 1
+            name = f"{task.name}-{number}"
         task.run.numbers[task.name] = number + 1
-        return f"{task.name}-{number}"
+        return name
 
-    def _is_taken(self, name: str, run: Run) -> bool:
+    def _is_taken(self, name: str) -> bool:
         other = self._listed.get(name)
-        return other is not None and (not other.done or other.run is run)
+        return other is not None and not other.done
 
     # Ending
 
