@@ -73,14 +73,14 @@ def codec_conformance(codec: ToolCallCodec) -> tuple[str, ...]:
     passed: list[str] = []
     broken: list[str] = []
     for check in checks.all():
-        name = (check.__doc__ or check.__name__).strip()
+        name = (check.__doc__ or check.__name__).strip().rstrip(":")
         try:
             problems = list(check())
         except CodecError as error:
             problems = [f"CodecError: {error.message}"]
         except Exception as error:  # noqa: BLE001  any exception of the codec is a finding
             problems = [f"{type(error).__name__}: {error}"]
-        broken += [f"{name} {problem}" for problem in problems]
+        broken += [f"{name}: {problem}" for problem in problems]
         if not problems:
             passed.append(name)
     if broken:

@@ -96,9 +96,7 @@ def read_call(
     found = find_tool(written, context.tools)
     name = found.tool.name if found is not None else written
     if found is not None and not found.is_exact:
-        cleaned = clean_name(written)
-        meant = f"`{cleaned}` was read as" if cleaned != name else "blanks or quotes stood around"
-        warnings.append(f"{meant} `{name}`")
+        warnings.append(f"`{' '.join(written.split())[:60]}` was read as `{name}`")
     read = read_arguments(raw, name, found.tool if found is not None else None)
     warnings += read.warnings
     error = read.error

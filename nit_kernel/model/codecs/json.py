@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from nit_kernel.errors import CodecError
 from nit_kernel.language.schema import JsonObject, JsonValue, ToolSpec
+from nit_kernel.model.codecs.arguments import fits
 from nit_kernel.model.codecs.codec import DecodeContext, Decoded, Streaming, ToolCall
 from nit_kernel.model.codecs.entries import entries_of, honoured, read_call, read_entries
 from nit_kernel.model.codecs.faults import (
@@ -18,9 +19,10 @@ from nit_kernel.model.codecs.faults import (
 )
 from nit_kernel.model.codecs.history import Exchange, assistant_said, compact
 from nit_kernel.model.codecs.json_values import Broken, Found, find_values
+from nit_kernel.model.codecs.names import find_tool
 from nit_kernel.model.codecs.prompted import prompted
 from nit_kernel.model.codecs.reasoning import Split, joined_reasoning, split_reasoning
-from nit_kernel.model.codecs.shapes import Calls, Final, Malformed, shape_of
+from nit_kernel.model.codecs.shapes import Calls, Final, Malformed, RawCall, shape_of
 from nit_kernel.model.messages import Message, Request, reasoning_of, text_of
 from nit_kernel.model.messages import repair as repair_message
 from nit_kernel.model.prompt import (
@@ -124,7 +126,10 @@ class JsonCodec:
 
     def _answer(self, text: str, context: DecodeContext) -> Decoded:
         def accept(value: JsonValue) -> bool:
-            return isinstance(shape_of(value, context.tools, is_whole=True), (Calls, Final))
+            shape = shape_of(value, context.tools, is_whole=True)
+            return isinstance(shape, Final) or (
+                isinstance(shape, Calls) and all(_fits(call, context) for call in shape.calls)
+            )
 
         messages: list[tuple[Found, Calls | Final]] = []
         for found in find_values(text, accept=accept):
@@ -202,6 +207,13 @@ def json_codec(
         schema=schema,
         calls_in_open_reasoning=calls_in_open_reasoning,
     )
+
+
+def _fits(call: RawCall, context: DecodeContext) -> bool:
+    """Return whether a call is one that its tool would take, as far as names go."""
+    found = find_tool(call.name, context.tools)
+    test = fits(found.tool) if found is not None else None
+    return test is None or test(call.arguments)
 
 
 def _response_format(tools: Sequence[ToolSpec]) -> JsonObject:

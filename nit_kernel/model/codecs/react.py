@@ -21,7 +21,7 @@ from nit_kernel.errors import CodecError
 from nit_kernel.language.schema import ToolSpec
 from nit_kernel.model.codecs.codec import DecodeContext, Decoded, Streaming, ToolCall
 from nit_kernel.model.codecs.entries import entries_of, honoured, read_call, read_entries
-from nit_kernel.model.codecs.faults import cut_off, no_answer, open_reasoning
+from nit_kernel.model.codecs.faults import cut_off, no_answer, open_reasoning, wrong_shape
 from nit_kernel.model.codecs.history import Exchange, assistant_said, compact
 from nit_kernel.model.codecs.prompted import prompted
 from nit_kernel.model.codecs.react_trace import (
@@ -145,6 +145,9 @@ class ReactCodec:
         said = "\n\n".join(part.strip() for part in prose if part.strip())
         if actions:
             return self._called(text, actions, labels, said, thought, context)
+        kinds = {label.kind for label in labels}
+        if "input" in kinds and "action" not in kinds:
+            raise wrong_shape(text, labels[0].start, "there is an input and no `Action:` before it")
         if not said and not has_calls:
             raise cut_off(text) if context.finish_reason == "length" else no_answer(text)
         return Decoded(text=said, reasoning=thought, warnings=_cut_warning(context))

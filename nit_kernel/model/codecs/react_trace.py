@@ -17,21 +17,24 @@ from nit_kernel.model.codecs.names import clean_name, find_tool
 from nit_kernel.model.codecs.strict import Fault, Read, skip_blanks
 
 _LABEL = re.compile(
-    r"^(?P<before>[ \t>#*_`-]*)"
+    r"^(?P<before>[ \t>#*_`-]*(?:\d+[.)][ \t]+)?[*_`]*)"
     r"(?P<label>Thought|Action[ \t_]*Input|Action|Observation|Final[ \t_]*Answer)"
     r"(?P<after>[ \t*_`]*)[:：](?P<closing>[*_`]*)[ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _WHOLE_FENCE = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:\n[ \t]*\1[ \t]*)?\s*\Z", re.DOTALL)
-_INPUT_FENCE = re.compile(r"(?:`{3,}|~{3,})[\w-]*[ \t]*\n?\s*")
+_INPUT_FENCE = re.compile(r"(?:`{3,}|~{3,})[\w-]*[ \t]*\n?\s*|`{1,2}(?=[{\[])")
 _INLINE = re.compile(r"[`\"'*\s]*([^\s`\"'*(]+)[ \t]*\(")
 _NO_ACTION = re.compile(
     r"(?:none|n/?a|no|nothing|no action|no tool|not needed|null)(?:[\s.,;:(].*)?",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_INPUT = {"", "none", "null", "n/a"}
-_ANSWERS = {"finalanswer", "answer", "final", "finish"}
+_ANSWER = re.compile(
+    r"(?:final[ _]?answer|answer|final|finish)(?:\s*[:：]\s*(?P<text>.*))?",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +113,11 @@ def read_action(
     written = text[label.end : stop].strip()
     name = clean_name(written)
     if find_tool(name, context.tools) is None:
-        if re.sub(r"[\s_]", "", name).lower() in _ANSWERS:
-            answer = text[given.end if given is not None else line_end :].strip()
-            if not answer:
+        answered = _ANSWER.fullmatch(name)
+        if answered is not None:
+            rest = text[given.end if given is not None else line_end :]
+            answer = "\n".join(part for part in (answered["text"] or "", rest.strip()) if part)
+            if not answer.strip():
                 raise no_answer(text, label.start)
             return NoAction(answer)
         if not name or _NO_ACTION.fullmatch(name):

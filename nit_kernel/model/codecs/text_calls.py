@@ -147,8 +147,10 @@ class TextCodec:
             warnings += mended
         if is_cut and not calls:
             warnings.append("the reply was cut off by the token limit")
-        rest = self._form.markers.sub("", reading.rest(text))
-        return rest.strip(" \n;") if calls else rest, calls, warnings
+        rest = reading.rest(text)
+        if calls:
+            rest = self._form.markers.sub("", rest).strip(" \n;")
+        return rest, calls, warnings
 
     def _exchange(self, item: Exchange) -> list[Message]:
         written = self._form.write(item.calls)

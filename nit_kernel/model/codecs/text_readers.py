@@ -77,8 +77,11 @@ def read_tagged(text: str, tools: Sequence[ToolSpec]) -> Reading:
         elif opening is not None:
             inside = opening.end()
         else:
-            return reading
+            return reading if reading.calls else _read_json_calls(text, tools)
         start = opening.start() if opening is not None else inside
+        if opening is not None and _is_mention(text, inside):
+            at = inside
+            continue
         end = _read_tagged_body(text, inside, tools, reading)
         if end is None:
             return reading
@@ -218,6 +221,11 @@ def _read_tagged_body(
         reading.fault = Fault("`<tool_call>` holds no JSON object", at, at_end=at >= len(text))
         return None
     return end
+
+
+def _is_mention(text: str, at: int) -> bool:
+    """Return whether what follows a `<tool_call>` shows that prose only speaks of the tag."""
+    return text[at : at + 1] not in ("", "{", "[", "<")
 
 
 def _read_json_body(text: str, at: int) -> Read | Fault:
