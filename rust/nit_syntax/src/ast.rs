@@ -199,6 +199,18 @@ impl Tree {
         }
     }
 
+    /// Number of the values, keys or arguments' parts directly inside a node.
+    pub(crate) fn child_count(&self, index: u32) -> usize {
+        let end = self.node(index).next;
+        let mut count = 0;
+        let mut at = index + 1;
+        while at < end {
+            count += 1;
+            at = self.after_value(at);
+        }
+        count
+    }
+
     /// The path that follows a reference or call.
     #[inline]
     pub fn path(&self, index: u32) -> Option<u32> {

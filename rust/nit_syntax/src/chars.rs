@@ -69,7 +69,21 @@ const CLASSES: [Class; 256] = {
     classes
 };
 
+const CONTINUES_NAME: [bool; 256] = {
+    let mut continues = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        #[expect(clippy::indexing_slicing, reason = "byte < 256")]
+        {
+            continues[byte] = matches!(CLASSES[byte], Class::Letter | Class::Digit);
+        }
+        byte += 1;
+    }
+    continues
+};
+
 /// What the byte may begin.
+#[inline]
 #[expect(
     clippy::indexing_slicing,
     reason = "a byte is a valid index of 256 entries"
@@ -79,8 +93,13 @@ pub(crate) fn class(byte: u8) -> Class {
 }
 
 /// Whether an ASCII byte continues an identifier.
+#[inline]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "a byte is a valid index of 256 entries"
+)]
 pub(crate) fn continues_name(byte: u8) -> bool {
-    matches!(class(byte), Class::Letter | Class::Digit)
+    CONTINUES_NAME[byte as usize]
 }
 
 /// Whether a character begins an identifier.

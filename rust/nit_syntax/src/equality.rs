@@ -119,25 +119,14 @@ impl<'s> Sourced<'s> {
             }
             NodeKind::Call => {
                 node.flags & bits == twin.flags & bits
-                    && self.child_count(at) == other.child_count(other_at)
+                    && self.tree.child_count(at) == other.tree.child_count(other_at)
             }
             NodeKind::Slice => node.flags == twin.flags,
             NodeKind::List | NodeKind::Dict | NodeKind::Path => {
-                self.child_count(at) == other.child_count(other_at)
+                self.tree.child_count(at) == other.tree.child_count(other_at)
             }
             _ => true,
         }
-    }
-
-    fn child_count(self, index: u32) -> usize {
-        let end = self.tree.node(index).next;
-        let mut count = 0;
-        let mut at = index + 1;
-        while at < end {
-            count += 1;
-            at = self.tree.after_value(at);
-        }
-        count
     }
 
     fn is_text_equal(self, at: u32, other: Self, other_at: u32) -> bool {

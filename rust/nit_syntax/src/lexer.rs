@@ -87,6 +87,16 @@ pub struct Note {
     pub span: Span,
 }
 
+/// An offset; sources that need more bits are refused at the door.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a source has less than 4 GiB"
+)]
+fn short(offset: usize) -> u32 {
+    offset as u32
+}
+
 /// Splits a source into tokens.
 #[derive(Clone, Debug)]
 pub struct Lexer<'s> {
@@ -154,6 +164,10 @@ impl<'s> Lexer<'s> {
     /// The next token; [`TokenKind::End`] for ever at the end.
     #[inline]
     pub fn next_token(&mut self) -> Token {
+        // By far the most frequent blank is one space.
+        if self.peek() == Some(b' ') {
+            self.position += 1;
+        }
         loop {
             let start = self.position;
             let Some(&byte) = self.bytes.get(start) else {
@@ -214,8 +228,8 @@ impl<'s> Lexer<'s> {
         Token {
             kind,
             flags,
-            start: offset(start),
-            end: offset(self.position),
+            start: short(start),
+            end: short(self.position),
         }
     }
 
@@ -292,19 +306,22 @@ impl<'s> Lexer<'s> {
     /// Move behind the identifier of which at least one character has been read.
     #[inline]
     fn rest_of_name(&mut self) {
-        while let Some(byte) = self.peek() {
-            if chars::continues_name(byte) {
-                self.position += 1;
-            } else if byte < 0x80 {
+        let rest = self.bytes.get(self.position..).unwrap_or_default();
+        let length = rest.iter().position(|byte| !chars::continues_name(*byte));
+        let length = length.unwrap_or(rest.len());
+        self.position += length;
+        if let Some(0x80..) = rest.get(length) {
+            self.rest_of_wide_name();
+        }
+    }
+
+    #[cold]
+    fn rest_of_wide_name(&mut self) {
+        while let Some(character) = self.character(self.position) {
+            if !chars::is_name_continue(character) {
                 return;
-            } else {
-                match self.character(self.position) {
-                    Some(character) if chars::is_name_continue(character) => {
-                        self.position += character.len_utf8();
-                    }
-                    _ => return,
-                }
             }
+            self.position += character.len_utf8();
         }
     }
 

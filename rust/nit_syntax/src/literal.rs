@@ -93,7 +93,7 @@ pub fn piece_text(content: &str, flags: u8) -> Cow<'_, str> {
     }
     let mut text = String::with_capacity(content.len());
     let mut pieces = Pieces::new(content, flags);
-    while let Some((piece, _)) = pieces.next_piece() {
+    while let Some(piece) = pieces.next_piece() {
         match piece {
             Piece::Verbatim(verbatim) | Piece::Fault(_, verbatim) => text.push_str(verbatim),
             Piece::Character(character) => text.push(character),
@@ -107,9 +107,15 @@ pub(crate) fn find_bad_escape(content: &str, flags: u8) -> Option<(EscapeFault, 
     if flags & (form::ESCAPED | form::RAW) != form::ESCAPED {
         return None;
     }
+    let bytes = content.as_bytes();
     let mut pieces = Pieces::new(content, flags);
-    while let Some((piece, at)) = pieces.next_piece() {
-        if let Piece::Fault(fault, verbatim) = piece {
+    while let Some(found) = memchr::memchr(b'\\', bytes.get(pieces.position..)?) {
+        let at = pieces.position + found;
+        if !matches!(bytes.get(at + 1), Some(b'x' | b'u' | b'U' | b'N')) {
+            pieces.position = at + 2;
+            continue;
+        }
+        if let Piece::Fault(fault, verbatim) = pieces.escape(at) {
             let start = offset(at);
             return Some((fault, Span::new(start, start + offset(verbatim.len()))));
         }
@@ -147,11 +153,11 @@ impl<'s> Pieces<'s> {
         self.content.get(start..end).unwrap_or_default()
     }
 
-    fn next_piece(&mut self) -> Option<(Piece<'s>, usize)> {
+    fn next_piece(&mut self) -> Option<Piece<'s>> {
         let start = self.position;
         let rest = self.content.get(start..)?;
         let first = rest.chars().next()?;
-        let piece = match first {
+        Some(match first {
             '\\' if self.escaped => self.escape(start),
             '\r' => {
                 self.position += 1 + usize::from(rest.as_bytes().get(1) == Some(&b'\n'));
@@ -172,8 +178,7 @@ impl<'s> Pieces<'s> {
                 self.position += length.unwrap_or(rest.len());
                 Piece::Verbatim(self.slice(start, self.position))
             }
-        };
-        Some((piece, start))
+        })
     }
 
     fn escape(&mut self, start: usize) -> Piece<'s> {
@@ -221,10 +226,8 @@ impl<'s> Pieces<'s> {
             .count();
         self.position = start + 1 + length;
         let value = u32::from_str_radix(self.slice(start + 1, self.position), 8);
-        match value.ok().and_then(char::from_u32) {
-            Some(character) => Piece::Character(character),
-            None => Piece::Fault(EscapeFault::OutOfRange, self.slice(start, self.position)),
-        }
+        // At most `\777`, which is a character.
+        Piece::Character(value.ok().and_then(char::from_u32).unwrap_or('\u{FFFD}'))
     }
 
     fn hex(&mut self, start: usize, length: usize) -> Piece<'s> {

@@ -16,6 +16,7 @@ use crate::chars;
 use crate::diagnostic::{Diagnostic, Findings};
 use crate::envelope;
 use crate::lexer::{Lexer, NoteKind};
+use crate::literal as literals;
 use crate::mistakes;
 use crate::span::{Span, offset};
 use crate::token::{Token, TokenKind};
@@ -101,8 +102,6 @@ pub fn parse(source: &str, options: &Options) -> Parsed {
         parser.begin(body);
         parser.script();
     }
-    parser.tree.nodes.shrink_to_fit();
-    parser.tree.statements.shrink_to_fit();
     Parsed {
         tree: parser.tree,
         diagnostics: parser.findings.finish(),
@@ -132,8 +131,9 @@ pub(crate) struct Parser<'s> {
     in_template: bool,
     /// The end of the part of the source that is read.
     end: u32,
-    /// Where the statement begins.
+    /// Where the statement begins, and the line of the last one that began a line.
     statement_start: u32,
+    line_start: u32,
     /// The target of the statement, for later ones if it fails.
     target: Option<Span>,
     has_indentation_warning: bool,
@@ -162,6 +162,7 @@ impl<'s> Parser<'s> {
             in_template: false,
             end: 0,
             statement_start: 0,
+            line_start: 0,
             target: None,
             has_indentation_warning: false,
         }
@@ -169,9 +170,11 @@ impl<'s> Parser<'s> {
 
     /// Begin to read a part of the source.
     fn begin(&mut self, body: Span) {
-        self.tree.nodes.reserve(body.len() as usize / 16);
+        // Pages that are not touched cost nothing.
+        self.tree.nodes.reserve(body.len() as usize / 8);
         self.lexer = Lexer::new(self.source, body.start, body.end);
         self.end = body.end;
+        self.line_start = body.start - u32::try_from(self.column(body.start)).unwrap_or_default();
         self.fill();
     }
 
@@ -223,9 +226,19 @@ impl<'s> Parser<'s> {
         Err(Failed)
     }
 
+    /// The index of the next node: there are fewer nodes than bytes.
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a source has less than 4 GiB"
+    )]
+    fn node_index(&self) -> u32 {
+        self.tree.nodes.len() as u32
+    }
+
     #[inline]
     pub(crate) fn push(&mut self, kind: NodeKind, flags: u8, span: Span) -> u32 {
-        let index = offset(self.tree.nodes.len());
+        let index = self.node_index();
         self.tree.nodes.push(Node {
             kind,
             flags,
@@ -247,7 +260,7 @@ impl<'s> Parser<'s> {
     /// The last node is the last descendant of this one, and its text ends here.
     #[inline]
     pub(crate) fn finish(&mut self, index: u32, end: u32) {
-        let next = offset(self.tree.nodes.len());
+        let next = self.node_index();
         self.change(index, |node| {
             node.next = next;
             node.end = end;
@@ -269,7 +282,12 @@ impl<'s> Parser<'s> {
         while !self.findings.is_full() {
             match self.token.kind {
                 TokenKind::End => break,
-                TokenKind::Newline | TokenKind::Semicolon => {
+                TokenKind::Newline => {
+                    self.line_start = self.token.end;
+                    self.bump();
+                    continue;
+                }
+                TokenKind::Semicolon => {
                     self.bump();
                     continue;
                 }
@@ -315,14 +333,13 @@ impl<'s> Parser<'s> {
     }
 
     fn check_indentation(&mut self) {
-        let start = self.token.start;
-        let column = u32::try_from(self.column(start)).unwrap_or(start);
-        let before = Span::new(start - column, start);
+        let before = Span::new(self.line_start, self.token.start);
+        if before.is_empty() || self.has_indentation_warning {
+            return;
+        }
+        // Ends at the first word if the line does not begin with this statement.
         let is_blank = |c: char| c.is_ascii_whitespace() || chars::is_odd_blank(c);
-        if column > 0
-            && !self.has_indentation_warning
-            && before.text(self.source).chars().all(is_blank)
-        {
+        if before.text(self.source).chars().all(is_blank) {
             self.has_indentation_warning = true;
             self.findings.push(mistakes::indentation(before));
         }
@@ -422,7 +439,11 @@ impl<'s> Parser<'s> {
     }
 
     /// `await` before a call or reference means nothing.
+    #[inline]
     fn skip_await(&mut self) {
+        if self.source.as_bytes().get(self.token.start as usize) != Some(&b'a') {
+            return;
+        }
         while self.at(TokenKind::Name)
             && matches!(self.following.kind, TokenKind::Name | TokenKind::Variable)
             && self.text(self.token) == "await"
@@ -432,17 +453,22 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn refuse_dunder(&mut self, token: Token) -> Parse {
-        self.refuse_dunder_name(token.span())
-    }
-
     /// Names that begin with two underscores are refused.
     #[inline]
-    fn refuse_dunder_name(&mut self, span: Span) -> Parse {
-        let text = span.text(self.source);
-        let name = text.trim_start_matches(['$', '＄', '.']);
-        if name.starts_with("__") || (!name.is_ascii() && is_hidden_dunder(name)) {
-            return self.fail(mistakes::dunder(span, name));
+    fn refuse_dunder(&mut self, token: Token) -> Parse {
+        let at = token.start as usize + usize::from(token.kind == TokenKind::Variable);
+        // What becomes an underscore in normal form does not begin a name.
+        match self.source.as_bytes().get(at) {
+            Some(b'_' | 0x80..) => self.refuse_underscores(token),
+            _ => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn refuse_underscores(&mut self, token: Token) -> Parse {
+        let name = self.text(token).trim_start_matches(['$', '＄']);
+        if literals::normalize(name).starts_with("__") {
+            return self.fail(mistakes::dunder(token.span(), name));
         }
         Ok(())
     }
@@ -470,8 +496,4 @@ impl<'s> Parser<'s> {
             });
         }
     }
-}
-
-fn is_hidden_dunder(name: &str) -> bool {
-    crate::literal::normalize(name).starts_with("__")
 }

@@ -112,6 +112,8 @@ pub mod form {
     pub const BRACES: u8 = 128;
     /// A name that is its own text, without quotes (NIT 1.0).
     pub const VERBATIM: u8 = 128;
+    /// A float with an exponent.
+    pub const EXPONENT: u8 = 1;
     /// A punctuation mark written with a full-width character.
     pub const WIDE: u8 = 1;
 }

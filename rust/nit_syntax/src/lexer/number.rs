@@ -2,7 +2,7 @@
 
 use super::{Fault, Lexer, NoteKind};
 use crate::chars;
-use crate::token::{Token, TokenKind};
+use crate::token::{Token, TokenKind, form};
 
 impl Lexer<'_> {
     /// A digit, or a dot before one, has been read at `start`.
@@ -24,6 +24,7 @@ impl Lexer<'_> {
         }
         let mut kind = TokenKind::Int;
         let mut good = true;
+        let mut flags = 0;
         if self.peek() != Some(b'.') {
             good = self.digits(10);
         }
@@ -40,10 +41,14 @@ impl Lexer<'_> {
             if matches!(self.bytes.get(after), Some(b'0'..=b'9')) {
                 self.position = after;
                 kind = TokenKind::Float;
+                flags = form::EXPONENT;
                 good = self.digits(10) && good;
             }
         }
-        let token = self.finish_number(kind, start, good);
+        let mut token = self.finish_number(kind, start, good);
+        if token.kind == TokenKind::Float {
+            token.flags = flags;
+        }
         if kind == TokenKind::Int && is_zero && token.kind == TokenKind::Int {
             let digits = self.bytes.get(start..self.position).unwrap_or_default();
             if digits.iter().any(|digit| matches!(digit, b'1'..=b'9')) {
@@ -53,6 +58,7 @@ impl Lexer<'_> {
         token
     }
 
+    #[inline]
     /// Digits with single underscores between them; whether there was one at least and all well.
     fn digits(&mut self, radix: u32) -> bool {
         let mut good = true;
@@ -63,6 +69,7 @@ impl Lexer<'_> {
                     good &= after_digit;
                     after_digit = false;
                 }
+                Some(b'0'..=b'9') if radix == 10 => after_digit = true,
                 Some(byte) if char::from(byte).is_digit(radix) => after_digit = true,
                 _ => return good && after_digit,
             }

@@ -1,5 +1,7 @@
 //! Codes from 200 on: what is wrong with how words follow each other.
 
+use std::fmt::Write;
+
 use super::shown;
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
@@ -12,13 +14,18 @@ pub(crate) fn unexpected(span: Span, expected: &str, found: &str) -> Diagnostic 
     )
 }
 
-pub(crate) fn unclosed_bracket(open: Span, bracket: &str, closer: &str, at: Span) -> Diagnostic {
+pub(crate) fn unclosed_bracket(open: Span, bracket: &str, closer: &str) -> Diagnostic {
     let message = format!("`{bracket}` is never closed: expected `{closer}`");
-    Diagnostic::error("NIT202", open, message)
-        .hint(format!(
-            "add the missing `{closer}`; a script that was cut off does not run"
-        ))
-        .label(at, format!("expected `{closer}` before this"))
+    Diagnostic::error("NIT202", open, message).hint(format!(
+        "add the missing `{closer}`; a script that was cut off does not run"
+    ))
+}
+
+pub(crate) fn unclosed_in_template(open: Span) -> Diagnostic {
+    Diagnostic::error("NIT202", open, "`[` is never closed inside the f-string").hint(
+        "the quote around the f-string cannot be used inside its braces: \
+         write f\"{$d['key']}\"",
+    )
 }
 
 pub(crate) fn wrong_closer(span: Span, open: Span, expected: &str, found: &str) -> Diagnostic {
@@ -102,8 +109,8 @@ pub(crate) fn unpacking(span: Span, text: &str) -> Diagnostic {
     Diagnostic::error("NIT209", span, message).hint(hint)
 }
 
-pub(crate) fn reserved(span: Span, word: &str) -> Diagnostic {
-    let (message, hint) = match word {
+pub(crate) fn reserved(span: Span, word: &str, is_called: bool) -> Diagnostic {
+    let (message, mut hint) = match word {
         "import" | "from" => (
             format!("`{word}` is not possible: a script uses the tools that it is given"),
             "call a tool by its name; nothing is imported".to_owned(),
@@ -120,11 +127,21 @@ pub(crate) fn reserved(span: Span, word: &str) -> Diagnostic {
             "`return` is reserved".to_owned(),
             "the value of the last statement is the script's value: write just `$x`".to_owned(),
         ),
+        "and" | "or" | "not" | "in" => (
+            format!("`{word}` is reserved: NIT has no operators"),
+            "let a tool decide, or decide on results in your next reply".to_owned(),
+        ),
         _ => (
             format!("`{word}` is reserved: NIT has no conditions, loops or blocks"),
             "write plain calls; decide on results in your next reply".to_owned(),
         ),
     };
+    if is_called {
+        let _ = write!(
+            hint,
+            "; a tool of that name is called by `call(\"{word}\", ..)`"
+        );
+    }
     Diagnostic::error("NIT210", span, message).hint(hint)
 }
 

@@ -243,6 +243,9 @@ impl Parser<'_> {
                 TokenKind::String if self.token.flags & form::TEMPLATE == 0 => {
                     NodeKind::QuotedArgument
                 }
+                TokenKind::Variable if self.begins_statement() => {
+                    return self.fail_unclosed(self.token.span());
+                }
                 _ => {
                     let found = self.describe(self.token);
                     let span = self.token.span();
@@ -265,6 +268,9 @@ impl Parser<'_> {
             return self.fail(mistakes::colon_argument(self.following.span(), name));
         }
         if self.frames.last().is_some_and(|frame| frame.is_second) && self.at_value() {
+            if self.begins_statement() {
+                return self.fail_unclosed(self.token.span());
+            }
             self.findings
                 .push(mistakes::positional_after_keyword(self.token.span()));
         }
@@ -391,7 +397,7 @@ impl Parser<'_> {
         let token = self.token;
         let text = self.text(token);
         let is_called = matches!(self.following.kind, TokenKind::LeftParen | TokenKind::Dot);
-        if !is_called {
+        if self.following.kind != TokenKind::LeftParen {
             if let Some(kind) = constant(text) {
                 self.bump();
                 self.push(kind, 0, token.span());

@@ -40,18 +40,26 @@ impl Parser<'_> {
     /// A quick look at two keys; only where it says no the keys differ for certain.
     #[inline]
     fn may_be_equal(&self, first: u32, second: u32) -> bool {
-        let plain = |index: u32| {
-            let node = self.tree.node(index);
-            let text = node.span().text(self.source);
-            match node.kind {
-                NodeKind::String if node.flags == 0 => text.get(1..text.len() - 1),
-                NodeKind::Key if text.is_ascii() => Some(text),
-                _ => None,
-            }
-        };
-        match (plain(first), plain(second)) {
+        match (self.plain_key(first), self.plain_key(second)) {
             (Some(first), Some(second)) => first == second,
             _ => true,
+        }
+    }
+
+    /// The text of a key that stands in the source as it is.
+    #[inline]
+    fn plain_key(&self, index: u32) -> Option<&[u8]> {
+        let node = self.tree.node(index);
+        let (start, end) = (node.start as usize, node.end as usize);
+        match node.kind {
+            NodeKind::String if node.flags == 0 => {
+                self.source.as_bytes().get(start + 1..end.saturating_sub(1))
+            }
+            NodeKind::Key => {
+                let text = self.source.as_bytes().get(start..end)?;
+                text.is_ascii().then_some(text)
+            }
+            _ => None,
         }
     }
 

@@ -2,11 +2,11 @@
 
 use super::expression::{FrameKind, Next};
 use super::{Parse, Parser};
-use crate::ast::NodeKind;
+use crate::ast::{Node, NodeKind};
 use crate::lexer::literal_parts;
 use crate::literal;
 use crate::mistakes;
-use crate::span::{Span, offset};
+use crate::span::Span;
 use crate::token::{Token, TokenKind, form};
 
 impl Parser<'_> {
@@ -110,10 +110,11 @@ impl Parser<'_> {
             }
             NodeKind::Int
         } else {
-            let text = span.text(self.source);
-            let may_overflow = text.len() > 300 || text.contains(['e', 'E']);
-            if may_overflow && literal::float(text).is_infinite() {
-                return self.fail(mistakes::number_too_large(span, text));
+            if token.flags & form::EXPONENT != 0 || span.len() > 300 {
+                let text = span.text(self.source);
+                if literal::float(text).is_infinite() {
+                    return self.fail(mistakes::number_too_large(span, text));
+                }
             }
             NodeKind::Float
         };
@@ -136,68 +137,78 @@ impl Parser<'_> {
     #[cold]
     pub(super) fn check_large_values(&mut self, first: u32) -> Parse {
         let limits = self.options.limits;
-        let end = offset(self.tree.nodes.len());
-        let mut expressions = vec![];
-        let mut index = first;
-        while index < end {
-            let node = self.tree.node(index);
-            match node.kind {
-                // What stands inside a call belongs to its arguments.
-                NodeKind::Call | NodeKind::Target | NodeKind::Path => index += 1,
-                NodeKind::Tool
-                | NodeKind::ExactTool
-                | NodeKind::Argument
-                | NodeKind::QuotedArgument => index = node.next,
-                _ => {
-                    expressions.push(index);
-                    index = self.tree.after_value(index);
-                }
-            }
-        }
-        for index in expressions {
-            let end = self.tree.after_value(index);
-            let span = self.tree.value_span(index);
-            let count = (index..end)
-                .filter(|at| is_value(self.tree.node(*at).kind))
-                .count();
-            if count > limits.value_nodes {
-                let limit = limits.value_nodes;
-                return self.fail(mistakes::value_too_large(span, limit, "values"));
-            }
-            if span.len() as usize > limits.value_bytes {
-                let bytes: usize = (index..end).map(|at| self.text_bytes(at)).sum();
-                if bytes > limits.value_bytes {
-                    let limit = limits.value_bytes;
-                    return self.fail(mistakes::value_too_large(span, limit, "bytes of text"));
+        // What stands inside a call belongs to the call's arguments.
+        let mut calls = vec![(first, self.tree.node_count())];
+        while let Some((mut index, end)) = calls.pop() {
+            while index < end {
+                let node = *self.tree.node(index);
+                match node.kind {
+                    NodeKind::Target
+                    | NodeKind::Tool
+                    | NodeKind::ExactTool
+                    | NodeKind::Argument
+                    | NodeKind::QuotedArgument => index += 1,
+                    _ => {
+                        let (count, bytes) = self.measure(index, &mut calls);
+                        let span = self.tree.value_span(index);
+                        if count > limits.value_nodes {
+                            let limit = limits.value_nodes;
+                            return self.fail(mistakes::value_too_large(span, limit, "values"));
+                        }
+                        if bytes > limits.value_bytes {
+                            let (limit, unit) = (limits.value_bytes, "bytes of text");
+                            return self.fail(mistakes::value_too_large(span, limit, unit));
+                        }
+                        index = self.tree.after_value(index);
+                    }
                 }
             }
         }
         Ok(())
     }
 
-    fn text_bytes(&self, index: u32) -> usize {
-        let node = self.tree.node(index);
+    /// Values in one expression, and bytes of their text; notes the nested calls.
+    fn measure(&self, start: u32, calls: &mut Vec<(u32, u32)>) -> (usize, usize) {
+        let end = self.tree.after_value(start);
+        let (mut count, mut keys, mut bytes) = (0_usize, 0, 0);
+        let mut index = start;
+        while index < end {
+            let node = self.tree.node(index);
+            index += 1;
+            match node.kind {
+                NodeKind::Group => continue,
+                NodeKind::Path => {
+                    index = node.next;
+                    continue;
+                }
+                NodeKind::Key => bytes += node.span().len() as usize,
+                NodeKind::Dict => keys += self.tree.child_count(index - 1) / 2,
+                NodeKind::Call => {
+                    calls.push((index, node.next));
+                    index = node.next;
+                }
+                NodeKind::String | NodeKind::RawText => bytes += self.text_bytes(node),
+                NodeKind::Template | NodeKind::Concat => {
+                    let parts = index..node.next;
+                    bytes += parts
+                        .map(|at| self.text_bytes(self.tree.node(at)))
+                        .sum::<usize>();
+                    index = node.next;
+                }
+                _ => {}
+            }
+            count += 1;
+        }
+        (count - keys, bytes)
+    }
+
+    fn text_bytes(&self, node: &Node) -> usize {
         match node.kind {
             NodeKind::String => literal::string_text(self.source, node.span(), node.flags).len(),
-            NodeKind::Text => literal::piece_text(node.span().text(self.source), node.flags).len(),
-            NodeKind::RawText | NodeKind::Key => node.span().len() as usize,
+            NodeKind::Text | NodeKind::RawText => {
+                literal::piece_text(node.span().text(self.source), node.flags).len()
+            }
             _ => 0,
         }
     }
-}
-
-/// Whether a node counts as a value against the limit.
-fn is_value(kind: NodeKind) -> bool {
-    !matches!(
-        kind,
-        NodeKind::Key
-            | NodeKind::Group
-            | NodeKind::Text
-            | NodeKind::Interpolation
-            | NodeKind::Spec
-            | NodeKind::Path
-            | NodeKind::Field
-            | NodeKind::Index
-            | NodeKind::Slice
-    )
 }

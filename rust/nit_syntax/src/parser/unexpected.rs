@@ -8,12 +8,6 @@ use crate::mistakes;
 use crate::span::Span;
 use crate::token::{Token, TokenKind};
 
-/// Words that are reserved for later as the first word of a statement. Source: NIT 2.3.
-const RESERVED: [&str; 21] = [
-    "if", "elif", "else", "for", "in", "while", "break", "continue", "return", "and", "or", "not",
-    "def", "import", "lambda", "class", "try", "except", "with", "parallel", "from",
-];
-
 /// The words of Python's operators.
 const OPERATOR_WORDS: [&str; 5] = ["and", "or", "not", "in", "is"];
 
@@ -21,8 +15,25 @@ pub(super) fn is_constant(name: &str) -> bool {
     matches!(name, "true" | "True" | "false" | "False" | "null" | "None")
 }
 
+/// Whether a word is reserved for later as the first word of a statement. Source: NIT 2.3.
 fn is_reserved(name: &str) -> bool {
-    name.len() <= 8 && name != "from" && RESERVED.contains(&name)
+    match name.as_bytes().first() {
+        Some(b'i') => matches!(name, "if" | "in" | "import"),
+        Some(b'e') => matches!(name, "else" | "elif" | "except"),
+        Some(b'c') => matches!(name, "continue" | "class"),
+        Some(b'w') => matches!(name, "while" | "with"),
+        Some(b'p') => name == "parallel",
+        Some(b'a') => name == "and",
+        Some(b'b') => name == "break",
+        Some(b'd') => name == "def",
+        Some(b'f') => name == "for",
+        Some(b'l') => name == "lambda",
+        Some(b'n') => name == "not",
+        Some(b'o') => name == "or",
+        Some(b'r') => name == "return",
+        Some(b't') => name == "try",
+        _ => false,
+    }
 }
 
 impl Parser<'_> {
@@ -43,7 +54,8 @@ impl Parser<'_> {
         let word = self.text(self.token);
         let is_import = word == "from" && self.following.kind == TokenKind::Name;
         if is_reserved(word) || is_import {
-            return self.fail(mistakes::reserved(self.token.span(), word));
+            let is_called = self.following.kind == TokenKind::LeftParen;
+            return self.fail(mistakes::reserved(self.token.span(), word, is_called));
         }
         Ok(())
     }
@@ -69,7 +81,7 @@ impl Parser<'_> {
             return self.fail(if is_called {
                 mistakes::reserved_tool(span, word)
             } else {
-                mistakes::reserved(span, word)
+                mistakes::reserved(span, word, false)
             });
         }
         let is_number = matches!(word, "NaN" | "Infinity" | "undefined");
@@ -252,8 +264,17 @@ impl Parser<'_> {
                 mistakes::comparison(span, text)
             }
             TokenKind::AugmentedAssign => mistakes::augmented_assignment(span, text),
+            TokenKind::Sign if self.is_between_digits(token) => mistakes::operator(span, text)
+                .hint("a date, range or phone number is text in quotes"),
             _ => mistakes::operator(span, text),
         }
+    }
+
+    /// Whether the sign stands in something like `2024-01-31`.
+    fn is_between_digits(&self, token: Token) -> bool {
+        let byte = |at: u32| self.source.as_bytes().get(at as usize);
+        let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+        is_digit(byte(token.start.wrapping_sub(1))) && is_digit(byte(token.end))
     }
 
     /// Fail with what the lexer found.
@@ -297,18 +318,26 @@ impl Parser<'_> {
     }
 
     /// The innermost bracket is never closed; `at` is where that was seen.
-    fn fail_unclosed(&mut self, at: Span) -> Parse<Next> {
+    pub(super) fn fail_unclosed(&mut self, at: Span) -> Parse<Next> {
         let Some(frame) = self.frames.last().copied() else {
             let found = self.describe(self.token);
             return self.fail(mistakes::unexpected(at, "a value", &found));
         };
+        if self.in_template {
+            return self.fail(mistakes::unclosed_in_template(frame.open));
+        }
         let bracket = frame.open.text(self.source);
         let closer = frame.kind.closer();
-        self.fail(mistakes::unclosed_bracket(frame.open, bracket, closer, at))
+        let label = if self.at(TokenKind::End) {
+            "the script ends here"
+        } else {
+            "this does not belong into the bracket"
+        };
+        self.fail(mistakes::unclosed_bracket(frame.open, bracket, closer).label(at, label))
     }
 
     /// Whether the token at hand begins a line that looks like the next statement.
-    fn begins_statement(&self) -> bool {
+    pub(super) fn begins_statement(&self) -> bool {
         let between = Span::new(self.previous_end, self.token.start).text(self.source);
         between.contains(['\n', '\r']) && self.looks_like_statement(self.token, self.following)
     }
