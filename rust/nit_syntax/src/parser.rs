@@ -384,7 +384,7 @@ impl<'s> Parser<'s> {
     fn at_statement_end(&self) -> bool {
         matches!(
             self.token.kind,
-            TokenKind::Newline | TokenKind::Semicolon | TokenKind::End
+            TokenKind::Newline | TokenKind::Semicolon | TokenKind::End | TokenKind::Marker
         )
     }
 

@@ -189,6 +189,7 @@ fn nit_1_blocks_stay_or_become_calls() {
     assert_eq!(meaning(&upgraded_text), meaning(source));
     for source in [
         "[[[NIT_CALL]]] now [[[NIT_END]]]",
+        "a() [[[NIT_CALL]]] b [[[NIT_END]]] c()",
         "[[[NIT_CALL]]]get-weather\ncity: [START]it's \"x\"\\[END]\n[[[NIT_END]]]",
         "[[[NIT_CALL]]]f\na: [START]x\ny \"\"\" z[END]b: [START]x\ny\"[END] c: [START][END]\n[[[NIT_END]]]",
         "[[[NIT_CALL]]]f\na: [START]x\r\ny[END]\n[[[NIT_END]]]",

@@ -201,7 +201,6 @@ impl Parser<'_> {
             TokenKind::Comma if !is_bare => {
                 mistakes::missing_separator(span, &found).hint("a list needs brackets: `[.., ..]`")
             }
-            TokenKind::Marker => return Ok(()),
             _ => match self.word_mistake(token) {
                 Some(diagnostic) => diagnostic,
                 None if is_bare => {
