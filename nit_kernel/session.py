@@ -20,7 +20,7 @@ from nit_kernel.language.check import check_script
 from nit_kernel.runtime.background import log_failure
 from nit_kernel.runtime.dispatcher import drive, drive_awaiting
 from nit_kernel.runtime.observer import Both, ScriptFinished, ScriptStarted
-from nit_kernel.runtime.prepared import Prepared, Visible, parse_within
+from nit_kernel.runtime.prepared import Prepared, Visible, parser_within
 from nit_kernel.runtime.registry import Registry
 from nit_kernel.runtime.result import Result
 from nit_kernel.runtime.run import Run, ScriptTimedOut
@@ -83,6 +83,7 @@ class Session:
         self.variables = SymbolTable(self.limits.variables)
         self._threads = Threads(self.limits, executor, carry)
         self._tasks = TaskDriver(self._threads)
+        self._parse = parser_within(self.limits)
         self._running: set[Run] = set()
         self._closers: list[Callable[[], object]] = []
         self._closed = False
@@ -170,7 +171,7 @@ class Session:
             legacy: Whether NIT 1.0 blocks are understood; a person's are, a model's are not.
         """
         legacy = legacy or ("allow" if origin == "person" else "off")
-        script = parse_within(source, self.limits, legacy)
+        script = self._parse(source, legacy=legacy)
         if origin == "model":
             variables = namespace = None
         return self._check(script, origin, variables, namespace)
@@ -216,9 +217,10 @@ class Session:
             run.error = error
         except KeyboardInterrupt as interrupt:
             run.error = _interrupted(interrupt)
-        finally:
+        except BaseException:
             self._end(run)
-        return self._result(run, prepared, check, on_interrupt)
+            raise
+        return self._finish(run, prepared, check, on_interrupt)
 
     async def arun(
         self,
@@ -254,9 +256,10 @@ class Session:
             run.error = error
         except KeyboardInterrupt as interrupt:
             run.error = _interrupted(interrupt)
-        finally:
+        except BaseException:
             self._end(run)
-        return self._result(run, prepared, check, on_interrupt)
+            raise
+        return self._finish(run, prepared, check, on_interrupt)
 
     def prepare_call(
         self, name: str, arguments: Mapping[str, object], *, origin: Origin = "model"
@@ -269,7 +272,7 @@ class Session:
         values = {f"_{number}": value for number, value in enumerate(arguments.values())}
         pairs = zip(arguments, values, strict=True)
         written = "".join(f", {quote(argument)}=${value}" for argument, value in pairs)
-        script = parse_within(f"call({quote(name)}{written})", self.limits, "off")
+        script = self._parse(f"call({quote(name)}{written})", legacy="off")
         return self._check(script, origin, values, None)
 
     # Background tasks and the end
@@ -279,7 +282,7 @@ class Session:
         """The background tasks by name: all that wait or run, and the last that ended."""
         return self._tasks.scheduler.tasks
 
-    def take_ended(self, reader: Reader = "person") -> tuple[BackgroundTask, ...]:
+    def take_ended(self, reader: Reader = "person", /) -> tuple[BackgroundTask, ...]:
         """The background tasks that ended since this reader last asked, oldest first.
 
         For displays and reports, so that every failure is told once; see `Reader`.
@@ -410,12 +413,12 @@ class Session:
             prepared.script,
             prepared.plans,
             self.variables,
-            limits=self.limits,
-            spawn=self._tasks.spawn,
-            passed=prepared.variables,
-            namespace=prepared.namespace,
-            origin=prepared.origin,
-            observer=observer or self.observer,
+            self.limits,
+            self._tasks.spawn,
+            prepared.variables,
+            prepared.namespace,
+            prepared.origin,
+            observer or self.observer,
         )
         self._running.add(run)
         if timeout is not None:
@@ -434,34 +437,24 @@ class Session:
         if run.observer is not None:
             self._threads.layer.release()
 
-    def _result(
+    def _finish(
         self, run: Run, prepared: Prepared, check: bool, on_interrupt: Literal["raise", "return"]
     ) -> Result:
-        result = Result(
-            run.script, prepared.diagnostics, run.error, run, self.limits, self._take_for_report
-        )
+        self._end(run)
+        error = run.error
+        result = Result(run.script, prepared.diagnostics, error, run, self)
         if run.observer is not None:
             run.notify(ScriptFinished(run=run, result=result))
-        if run.error is None:
+        if error is None:
             return result
-        cause = run.error.__cause__
-        is_interrupt = isinstance(run.error, NitCancelledError) and cause is not None
-        if is_interrupt and not isinstance(cause, Exception) and on_interrupt == "raise":
-            raise cause.with_traceback(None)
+        interrupt = error.__cause__ if isinstance(error, NitCancelledError) else None
+        is_interrupt = interrupt is not None and not isinstance(interrupt, Exception)
+        if is_interrupt and on_interrupt == "raise":
+            raise interrupt.with_traceback(None)
         return _checked_result(result, check)
 
     def _refused(self, prepared: Prepared) -> Result:
-        return Result(
-            prepared.script,
-            prepared.diagnostics,
-            prepared.error,
-            None,
-            self.limits,
-            self._take_for_report,
-        )
-
-    def _take_for_report(self) -> tuple[BackgroundTask, ...]:
-        return self.take_ended("report")
+        return Result(prepared.script, prepared.diagnostics, prepared.error, None, self)
 
 
 def check(source: str, session_or_tools: Session | Iterable[object]) -> tuple[Diagnostic, ...]:

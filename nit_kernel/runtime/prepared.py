@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from nit_kernel._syntax import CALL, format_source
@@ -10,7 +11,7 @@ from nit_kernel.config import Limits
 from nit_kernel.errors import NitCheckError, NitError, NitSyntaxError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from nit_kernel._syntax import Diagnostic, Script, Span
     from nit_kernel.language.check import CallPlan, Checked
@@ -26,7 +27,24 @@ Legacy: TypeAlias = Literal["allow", "off", "only"]
 class Prepared:
     """A script that was parsed and checked against a session; nothing of it has run."""
 
-    __slots__ = ("_checked", "namespace", "origin", "variables", "version")
+    __slots__ = (
+        "diagnostics",
+        "namespace",
+        "ok",
+        "origin",
+        "plans",
+        "script",
+        "variables",
+        "version",
+    )
+
+    script: Script
+    diagnostics: tuple[Diagnostic, ...]
+    """What parsing and checking found, in the order of the text, at most 100."""
+    ok: bool
+    """Whether it may run."""
+    plans: Sequence[CallPlan]
+    """The tool and the parameters of each shape of call."""
 
     def __init__(
         self,
@@ -36,31 +54,14 @@ class Prepared:
         variables: Mapping[str, object] | None,
         namespace: Mapping[str, object] | None,
     ) -> None:
-        self._checked = checked
+        self.script = checked.script
+        self.diagnostics = checked.diagnostics
+        self.ok = checked.ok
+        self.plans = checked.plans
         self.version = version
         self.origin: Origin = origin
         self.variables = variables
         self.namespace = namespace
-
-    @property
-    def script(self) -> Script:
-        """The script."""
-        return self._checked.script
-
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What parsing and checking found, in the order of the text, at most 100."""
-        return self._checked.diagnostics
-
-    @property
-    def ok(self) -> bool:
-        """Whether it may run."""
-        return self._checked.ok
-
-    @property
-    def plans(self) -> Sequence[CallPlan]:
-        """The tool and the parameters of each shape of call."""
-        return self._checked.plans
 
     @property
     def tools(self) -> tuple[tuple[Tool, Span], ...]:
@@ -101,16 +102,15 @@ class Visible:
             yield from place
 
 
-def parse_within(source: str, limits: Limits, legacy: Legacy) -> Script:
-    """Parse a script within the limits of a session; what is wrong is in its diagnostics."""
-    return parse_source(
-        source,
+def parser_within(limits: Limits) -> Callable[..., Script]:
+    """The parser with the limits of a session: `parser(source, legacy=..)`."""
+    return functools.partial(
+        parse_source,
         script_bytes=limits.script_bytes,
         statements=limits.statements,
         nesting=limits.nesting,
         value_bytes=limits.value_bytes,
         value_nodes=limits.value_nodes,
-        legacy=legacy,
     )
 
 
@@ -120,7 +120,7 @@ def parse(source: str, limits: Limits | None = None) -> Script:
     Raises:
         NitSyntaxError: The text is no script; `.diagnostics` has all that is wrong with it.
     """
-    script = parse_within(source, limits or Limits(), "allow")
+    script = parser_within(limits or Limits())(source)
     if not script.ok:
         raise NitSyntaxError.of(*(item for item in script.diagnostics if item.severity == "error"))
     return script

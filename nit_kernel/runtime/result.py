@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from nit_kernel.runtime.run import Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from nit_kernel._syntax import Diagnostic, Script, Span
     from nit_kernel.config import Limits
     from nit_kernel.errors import NitError
-    from nit_kernel.runtime.background import BackgroundTask
+    from nit_kernel.runtime.background import BackgroundTask, Reader
     from nit_kernel.runtime.context import Channel
     from nit_kernel.runtime.run import Record, Run
 
@@ -51,18 +49,30 @@ class Call:
     thread_runs_on: bool = False
 
 
+class Teller(Protocol):
+    """The session, as far as a result asks it."""
+
+    @property
+    def limits(self) -> Limits:
+        """What a report may cost."""
+        ...
+
+    def take_ended(self, reader: Reader, /) -> tuple[BackgroundTask, ...]:
+        """The background tasks that ended since the last report."""
+        ...
+
+
 class Result:
     """The outcome of one script. What it shows is built when somebody looks."""
 
     __slots__ = (
         "_calls",
         "_diagnostics",
-        "_ended",
         "_error",
         "_report",
         "_run",
         "_script",
-        "limits",
+        "_teller",
     )
 
     def __init__(
@@ -71,15 +81,13 @@ class Result:
         diagnostics: tuple[Diagnostic, ...],
         error: NitError | None,
         run: Run | None,
-        limits: Limits,
-        ended: Callable[[], tuple[BackgroundTask, ...]],
+        teller: Teller,
     ) -> None:
         self._script = script
         self._diagnostics = diagnostics
         self._error = error
         self._run = run
-        self.limits = limits
-        self._ended = ended
+        self._teller = teller
         self._calls: tuple[Call, ...] | None = None
         self._report: str | None = None
 
@@ -159,9 +167,11 @@ class Result:
         from nit_kernel.runtime.report import report_text  # noqa: PLC0415 - only models need it
 
         if chars is not None:
-            return report_text(self, ended=self._ended(), chars=chars)
+            return report_text(self, ended=self._teller.take_ended("report"), chars=chars)
         if self._report is None:
-            self._report = report_text(self, ended=self._ended(), chars=self.limits.report_chars)
+            chars = self._teller.limits.report_chars
+            ended = self._teller.take_ended("report")
+            self._report = report_text(self, ended=ended, chars=chars)
         return self._report
 
     def raise_error(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from nit_kernel.errors import NitError, NitRuntimeError
@@ -86,44 +87,28 @@ Record: TypeAlias = "tuple[int, Tool, dict[str, object], float, float, object]"
 class Run:
     """One script on its way: what it reads and binds, what it has done, and how to stop it."""
 
-    __slots__ = (
-        "_wake",
-        "alarm",
-        "bound",
-        "channel",
-        "channels",
-        "error",
-        "host",
-        "limits",
-        "namespace",
-        "number",
-        "numbers",
-        "observer",
-        "observer_takes_output",
-        "origin",
-        "passed",
-        "plans",
-        "records",
-        "script",
-        "spawn",
-        "stopped",
-        "table",
-        "tasks",
-        "value",
-    )
+    value: object = None
+    error: NitError | None = None
+    stopped: CallStopped | None = None
+    channel: Channel | None = None
+    """The channel of the call that runs, where it has one."""
+    alarm: int | None = None
+    """The clock of a script that has a time limit."""
+    observer_takes_output: bool = False
+    _wake: Callable[[], object] | None = None
 
+    # A short script costs little more than this: only what differs is set here.
     def __init__(
         self,
         script: Script,
         plans: Sequence[CallPlan],
         table: SymbolTable,
-        *,
         limits: Limits,
         spawn: Callable[[Run, int, str | None], BackgroundTask],
-        passed: Mapping[str, object] | None = None,
-        namespace: Mapping[str, object] | None = None,
-        origin: str = "person",
-        observer: Observer | None = None,
+        passed: Mapping[str, object] | None,
+        namespace: Mapping[str, object] | None,
+        origin: str,
+        observer: Observer | None,
     ) -> None:
         self.script = script
         self.plans = plans
@@ -134,26 +119,27 @@ class Run:
         self.namespace = namespace
         self.origin = origin
         self.observer = observer
-        self.observer_takes_output = observer is not None and bool(
-            getattr(observer, "takes_output", False)
-        )
-        self.number = next(_numbers)
+        if observer is not None:
+            self.observer_takes_output = bool(getattr(observer, "takes_output", False))
         self.host = ValueHost(script, limits)
         self.bound: dict[str, object] = {}
         self.records: list[Record | BackgroundTask] = []
         self.tasks: list[BackgroundTask] = []
-        self.numbers: dict[str, int] = {}
-        """The next number to try for a background task whose name is taken."""
-        self.value: object = None
-        self.error: NitError | None = None
-        self.stopped: CallStopped | None = None
-        self.channel: Channel | None = None
-        """The channel of the call that runs, where it has one."""
-        self.channels: dict[int, Channel] = {}
+
+    @cached_property
+    def number(self) -> int:
+        """A number of its own, for those who keep things about runs."""
+        return next(_numbers)
+
+    @cached_property
+    def channels(self) -> dict[int, Channel]:
         """The channels of calls that had one, by the number of their record."""
-        self.alarm: int | None = None
-        """The clock of a script that has a time limit."""
-        self._wake: Callable[[], object] | None = None
+        return {}
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The next number to try for a background task whose name is taken."""
+        return {}
 
     # Stopping
 

@@ -109,16 +109,15 @@ def rescued(gold: Any, got: Any) -> bool:
     """Whether `got` says no more and no less than `gold`, in another type."""
     if same(gold, got):
         return True
-    if isinstance(gold, str) and isinstance(got, list | dict):
-        return rescued(json.loads(gold), got)
-    if isinstance(gold, str) and isinstance(got, bool):
-        return gold.strip().lower() == str(got).lower()
-    if isinstance(gold, str) and isinstance(got, int | float):
-        return float(gold) == got
-    if isinstance(got, str) and isinstance(gold, str):
-        return gold.strip().lower() == got.strip().lower()
-    if isinstance(got, str) and isinstance(gold, int | float):
-        return float(got) == gold if not isinstance(gold, bool) else got == str(gold).lower()
+    match gold, got:
+        case str(), list() | dict():
+            return rescued(json.loads(gold), got)
+        case (bool(), str()) | (str(), bool()) | (str(), str()):
+            return str(gold).strip().lower() == str(got).strip().lower()
+        case (str(), int() | float()) | (int() | float(), str()):
+            return float(gold) == float(got)
+        case _:
+            pass
     if isinstance(gold, list) and isinstance(got, list):
         return len(gold) == len(got) and all(map(rescued, gold, got))
     if isinstance(gold, dict) and isinstance(got, dict):
