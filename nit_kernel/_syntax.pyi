@@ -133,7 +133,8 @@ class Shape:
         """Whether `tool` is an exact name, given to the built-in `call`."""
     @property
     def legacy(self) -> bool:
-        """Whether the call is a NIT 1.0 block (its keys are matched more freely)."""
+        """Whether the call is a NIT 1.0 block: its keys are matched more freely, and the shape is
+        this one call's alone."""
 
 class Host(Protocol):
     """What a script needs from Python while values are built. Every method may raise."""
@@ -208,7 +209,7 @@ class Script:
     def arguments(
         self,
         step: int,
-        names: tuple[str, ...],
+        names: tuple[str | None, ...],
         values: Sequence[object],
         host: Host,
         raw: bool = False,
@@ -218,7 +219,8 @@ class Script:
 
         Args:
             step: The call.
-            names: The parameter that each argument goes to, in the order of the text.
+            names: The parameter that each argument goes to, in the order of the text; `None` for
+                an argument that is left out.
             values: What each of the step's `reads` is now.
             host: Serves paths, f-strings and limits.
             raw: Whether number and boolean literals come as `LiteralValue`, wherever they stand.

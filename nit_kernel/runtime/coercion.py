@@ -198,6 +198,14 @@ class Coercer:
             raise too_large("nests too deep to be checked", (parameter,)) from None
         return made[parameter]
 
+    def why_not(self, parameter: str, value: object) -> CoercionError | None:
+        """Return why a literal can never be right for a parameter, `None` if it may be."""
+        try:
+            self.coerce_literal(parameter, value)
+        except CoercionError as error:
+            return error
+        return None
+
     # Names
 
     def _named(self, arguments: Mapping[str, object]) -> dict[str, object]:

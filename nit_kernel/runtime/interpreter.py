@@ -178,7 +178,7 @@ def _settle(run: Run, name: str, task: BackgroundTask) -> object:
 def _coerced(
     run: Run,
     tool: Tool,
-    names: tuple[str, ...],
+    names: tuple[str | None, ...],
     arguments: dict[str, object],
     step: int,
     values: list[object],

@@ -43,12 +43,12 @@ class Prepared:
     """What parsing and checking found, in the order of the text, at most 100."""
     ok: bool
     """Whether it may run."""
-    plans: Sequence[CallPlan]
+    plans: Sequence[CallPlan[Tool]]
     """The tool and the parameters of each shape of call."""
 
     def __init__(
         self,
-        checked: Checked,
+        checked: Checked[Tool],
         version: int,
         origin: Origin,
         variables: Mapping[str, object] | None,

@@ -101,7 +101,7 @@ class Run:
     def __init__(
         self,
         script: Script,
-        plans: Sequence[CallPlan],
+        plans: Sequence[CallPlan[Tool]],
         table: SymbolTable,
         limits: Limits,
         spawn: Callable[[Run, int, str | None], BackgroundTask],

@@ -126,6 +126,7 @@ impl Script {
             tree: &self.tree,
             places: &self.source,
             raw: false,
+            depth: 0,
             run,
         }
     }
@@ -362,7 +363,10 @@ impl Script {
         let mut count = 0;
         for (_, value) in self.arguments_of(step.node) {
             let name = names.get_borrowed_item(count)?;
-            arguments.set_item(name, builder.value(value)?)?;
+            let value = builder.value(value)?;
+            if !name.is_none() {
+                arguments.set_item(name, value)?;
+            }
             count += 1;
         }
         if count != names.len() {

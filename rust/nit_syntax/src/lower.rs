@@ -393,8 +393,12 @@ impl<'s> Lowering<'s> {
         let tool = self.intern(&tool_name(self.source, tree.node(call + 1)));
         self.words.clear();
         self.words.push(tool);
-        self.words
-            .push(u32::from(node.flags & (flag::EXACT | flag::LEGACY)));
+        self.words.push(if node.has(flag::LEGACY) {
+            // Each NIT 1.0 block is a shape of its own: the value of a key may name its tool.
+            u32::MAX - call
+        } else {
+            u32::from(node.flags & flag::EXACT)
+        });
         let mut index = call + 2;
         while index < node.next {
             let argument = tree.node(index);
