@@ -6,12 +6,16 @@ use nit_syntax::literal;
 use nit_syntax::lower::{argument_name, tool_name};
 use nit_syntax::quote::quote;
 use pyo3::basic::CompareOp;
+use pyo3::exceptions::PyRecursionError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFrozenSet, PySlice, PyString, PyTuple};
 
 use crate::place::PySpan;
 use crate::script::Script;
 use crate::values::Builder;
+
+/// How many views may stand inside each other.
+const DEEPEST_VIEW: u32 = 120;
 
 /// A number or boolean literal with its source text; only in raw values.
 #[pyclass(frozen, module = "nit_kernel._syntax")]
@@ -205,6 +209,18 @@ impl Statement {
 impl<'py> Builder<'_, 'py> {
     /// A reference or a nested call as a view.
     pub fn view(&mut self, index: u32) -> PyResult<Bound<'py, PyAny>> {
+        if self.depth >= DEEPEST_VIEW {
+            return Err(PyRecursionError::new_err(
+                "the script is nested too deeply to be shown",
+            ));
+        }
+        self.depth += 1;
+        let view = self.view_inside(index);
+        self.depth -= 1;
+        view
+    }
+
+    fn view_inside(&mut self, index: u32) -> PyResult<Bound<'py, PyAny>> {
         let node = self.tree.node(index);
         if node.kind == NodeKind::Call {
             let view = Statement::at(self, index)?;
@@ -248,20 +264,34 @@ impl<'py> Builder<'_, 'py> {
         let mut step = path + 1;
         while step < end {
             let node = self.tree.node(step);
-            let (kind, key) = self.path_step(step, node)?;
-            steps.push(if kind == 2 {
-                self.slice_view(&key)?
-            } else {
-                key
+            steps.push(match node.kind {
+                NodeKind::Field => {
+                    let name = literal::normalize(node.span().text(self.source));
+                    PyString::intern(self.py, &name).into_any()
+                }
+                NodeKind::Slice => self.slice_view(step)?,
+                _ => self.value(step + 1)?,
             });
             step = node.next;
         }
         PyTuple::new(self.py, steps)
     }
 
-    fn slice_view(&self, ends: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let slice = self.py.get_type::<PySlice>();
-        slice.call1((ends.get_item(0)?, ends.get_item(1)?))
+    fn slice_view(&mut self, step: u32) -> PyResult<Bound<'py, PyAny>> {
+        let node = self.tree.node(step);
+        let mut ends = [
+            self.py.None().into_bound(self.py),
+            self.py.None().into_bound(self.py),
+        ];
+        let mut at = step + 1;
+        for (end, bit) in ends.iter_mut().zip([flag::LOW, flag::HIGH]) {
+            if node.has(bit) {
+                *end = self.value(at)?;
+                at = self.tree.after_value(at);
+            }
+        }
+        let [low, high] = ends;
+        self.py.get_type::<PySlice>().call1((low, high))
     }
 
     pub fn template_view(&mut self, index: u32) -> PyResult<Bound<'py, PyAny>> {
