@@ -6,6 +6,7 @@ Text of tools is plain text here; where HTML is made, every word of it is escape
 from __future__ import annotations
 
 import html
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
 
 CELL_NAME = "<nit cell>"
 
+_PLACE = re.compile(r"^( *(?:\x1b\[[\d;]*m| )*--> (?:\x1b\[[\d;]*m)*)<nit>:(\d+):(\d+)", re.M)
+
 _PLAIN = "text/plain"
+_CELL_CHARS = 72
+"""Most characters of one cell of a table that is text."""
+
 _PRETTY_NODES = 20_000
 """Values with more parts than this are never given to IPython's pretty printer."""
 
@@ -180,7 +186,7 @@ def escape(text: str) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    flat = [[_one_line(cell) for cell in row] for row in rows]
+    flat = [[shorten(" ".join(cell.split()), _CELL_CHARS) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in flat) for i in range(len(flat[0]))]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -188,8 +194,9 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def shorten(text: str, chars: int) -> str:
+    """The text, or its beginning with a sign that it goes on."""
+    return text if len(text) <= chars else text[: chars - 1] + "…"
 
 
 # Errors
@@ -207,10 +214,12 @@ NitCellSyntaxError.__name__ = NitCellSyntaxError.__qualname__ = "NitSyntaxError"
 
 def error_lines(error: NitError, *, color: bool = True) -> list[str]:
     """The lines that a cell shows for an error: where, what, and what to do."""
-    lines: list[str] = []
-    if error.span is not None:
-        lines.append(f"{CELL_NAME}, line {error.span.line}")
-    return [*lines, *error.render(color=color).splitlines()]
+    return placed(error.render(color=color)).splitlines()
+
+
+def placed(text: str) -> str:
+    """A rendered finding with the place as a person finds it in the cell."""
+    return _PLACE.sub(rf'\1"{CELL_NAME}", line \2, column \3', text)
 
 
 def raisable(error: NitError, *, render: Callable[[NitError], list[str]] = error_lines) -> NitError:

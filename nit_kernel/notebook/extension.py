@@ -23,7 +23,6 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     workspace.on_remove(install_completion(workspace))
     workspace.on_remove(install_inspection(workspace))
     shell.register_magics(magics)
-    cast("list[object]", shell.configurables).append(magics)
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:

@@ -22,7 +22,7 @@ from IPython.display import display
 
 from nit_kernel.config import Limits
 from nit_kernel.notebook.cells import AwaitingTransformer, CellDepth, strip_byte_order_mark
-from nit_kernel.notebook.display import ValueDisplay
+from nit_kernel.notebook.display import ValueDisplay, placed
 from nit_kernel.notebook.handle import NotebookHandle
 from nit_kernel.notebook.interrupts import interrupt_main_thread
 from nit_kernel.notebook.namespace import Mirror, NotebookNames, NotebookVariables
@@ -186,7 +186,7 @@ class Workspace:
 
     def show_findings(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Show findings about a script, each with its place and what to do."""
-        found = [item.render(color=True) for item in diagnostics]
+        found = [placed(item.render(color=True)) for item in diagnostics]
         if found:
             display({"text/plain": "\n\n".join(found)}, raw=True)
 

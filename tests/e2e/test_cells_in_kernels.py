@@ -86,7 +86,7 @@ def test_an_error_shows_exactly_its_lines(kernel):
 
     assert cell.status == "error"
     assert cell.error_name == "NitToolError"
-    assert "<nit cell>, line 2" in cell.error
+    assert '"<nit cell>", line 2' in cell.error
     assert 'boom(msg="no luck")' in cell.error
     assert "ValueError: no luck" in cell.error
     assert "Traceback" not in cell.error
@@ -108,7 +108,7 @@ def test_a_syntax_error_shows_no_frames_of_ipython(kernel):
     cell = kernel.run('%%nit\necho(msg="a"\n')
 
     assert cell.error_name == "NitSyntaxError"
-    assert "<nit cell>, line" in cell.error
+    assert '"<nit cell>", line' in cell.error
     assert "File" not in cell.error
 
 

@@ -103,7 +103,7 @@ def test_a_cell_runs_in_a_terminal(terminal):
 
 def test_an_error_shows_its_lines_in_a_terminal(terminal):
     cell(terminal, "%%nit", "add(aa=1)")
-    terminal.wait_for("<nit cell>, line 1")
+    terminal.wait_for('"<nit cell>", line 1')
 
     assert "Traceback" not in terminal.screen()
 

@@ -115,7 +115,7 @@ def test_a_failing_cell_fails_the_notebook(tmp_path):
         execute(TOOLS, "%%nit\nboom()\n", cwd=tmp_path)
 
     assert caught.value.ename == "NitToolError"
-    assert "<nit cell>, line 1" in str(caught.value)
+    assert '"<nit cell>", line 1' in str(caught.value)
 
 
 def test_a_stock_kernel_does_the_same(tmp_path):
