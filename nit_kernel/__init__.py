@@ -9,6 +9,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
     from nit_kernel._syntax import (
         Block,
         BlockOpen,
@@ -165,14 +167,14 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def load_ipython_extension(ipython: object) -> None:
+def load_ipython_extension(ipython: InteractiveShell) -> None:
     """Load the extension: `%load_ext nit_kernel`."""
     from nit_kernel.notebook.extension import load_ipython_extension as load  # noqa: PLC0415
 
     load(ipython)
 
 
-def unload_ipython_extension(ipython: object) -> None:
+def unload_ipython_extension(ipython: InteractiveShell) -> None:
     """Take the extension off again: `%unload_ext nit_kernel`."""
     from nit_kernel.notebook.extension import unload_ipython_extension as unload  # noqa: PLC0415
 

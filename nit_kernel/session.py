@@ -448,10 +448,9 @@ class Session:
         if error is None:
             return result
         interrupt = error.__cause__ if isinstance(error, NitCancelledError) else None
-        is_interrupt = interrupt is not None and not isinstance(interrupt, Exception)
-        if is_interrupt and on_interrupt == "raise":
-            raise interrupt.with_traceback(None)
-        return _checked_result(result, check)
+        if interrupt is None or isinstance(interrupt, Exception) or on_interrupt == "return":
+            return _checked_result(result, check)
+        raise interrupt.with_traceback(None)
 
     def _refused(self, prepared: Prepared) -> Result:
         return Result(prepared.script, prepared.diagnostics, prepared.error, None, self)

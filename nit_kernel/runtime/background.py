@@ -57,7 +57,6 @@ class BackgroundTask:
     __slots__ = (
         "__weakref__",
         "_scheduler",
-        "_value",
         "captured",
         "channel",
         "code_count",
@@ -80,6 +79,7 @@ class BackgroundTask:
         "started_at",
         "state",
         "tools",
+        "value",
     )
 
     def __init__(
@@ -96,7 +96,8 @@ class BackgroundTask:
         scope: Scope | None,
     ) -> None:
         self._scheduler = scheduler
-        self._value: object = None
+        self.value: object = None
+        """What it came to, once it is done."""
         self.ended: Future[None] = Future()
         self.ended.set_running_or_notify_cancel()
         self.name = name
@@ -179,7 +180,7 @@ class BackgroundTask:
         self.seen = True
         if self.error is not None:
             raise self.error.with_traceback(None)
-        return self._value
+        return self.value
 
     def cancel(self) -> bool:
         """Stop it; whether it had not ended yet. Its result, if one still comes, is lost."""
@@ -202,7 +203,7 @@ class BackgroundTask:
 
     def __nit_settled__(self) -> object:
         """What it stands for in a table of variables: its value once there is one."""
-        return self._value if self.state == "done" else self
+        return self.value if self.state == "done" else self
 
     def __repr__(self) -> str:
         return f"<BackgroundTask {self.name}: {self.state}>"
@@ -348,7 +349,7 @@ class Scheduler:
             if task.state == "running":
                 self._running -= 1
             task.state = state
-            task._value = value
+            task.value = value
             task.error = error
             task.ended_at = time.perf_counter()
             self._unsaid.append(task)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Generator
-from typing import TYPE_CHECKING, cast
+from collections.abc import AsyncGenerator, Awaitable, Coroutine, Generator
+from types import CoroutineType
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 from nit_kernel.runtime.context import Progress, ToolContext
 
@@ -42,6 +43,11 @@ async def call_async(tool: Tool, arguments: dict[str, object], channel: Channel)
     finally:
         await steps.aclose()
     return last
+
+
+def is_coroutine(value: object) -> TypeGuard[Coroutine[object, object, object]]:
+    """Whether a plain function returned a coroutine, which is then to be awaited."""
+    return type(value) is CoroutineType
 
 
 def _context(tool: Tool, channel: Channel) -> dict[str, ToolContext]:

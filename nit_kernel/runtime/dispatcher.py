@@ -17,9 +17,9 @@ import threading
 import time
 from concurrent.futures import Future
 from types import CoroutineType
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
-from nit_kernel.runtime.calling import call_plain
+from nit_kernel.runtime.calling import call_plain, is_coroutine
 from nit_kernel.runtime.context import Channel
 from nit_kernel.runtime.interpreter import interpret
 from nit_kernel.runtime.output import SINK
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from nit_kernel.runtime.run import Run
     from nit_kernel.runtime.threads import Threads
     from nit_kernel.runtime.tool import Tool
+
+T = TypeVar("T")
 
 OnCaller: TypeAlias = "Callable[[Callable[[], object]], object]"
 """Runs a function on the thread that awaits the script, and returns what it returns."""
@@ -63,7 +65,8 @@ def drive(run: Run, threads: Threads) -> object:
                     tool, arguments, _ = request
                     if tool.is_inline and not is_watched:
                         value = tool.call(**arguments)
-                        if type(value) is CoroutineType:
+                        kind = type(value)
+                        if kind is CoroutineType:
                             value = _follow(run, threads, value)
                     else:
                         value = _call(run, threads, tool, arguments)
@@ -127,7 +130,7 @@ def _call(run: Run, threads: Threads, tool: Tool, arguments: dict[str, object]) 
         future = threads.start(tool, arguments, channel)
         return _wait(run, threads, future, threads.seconds_for(tool), channel)
     value = _call_here(tool, arguments, channel)
-    return _follow(run, threads, value) if type(value) is CoroutineType else value
+    return _follow(run, threads, value) if is_coroutine(value) else value
 
 
 def _call_here(tool: Tool, arguments: dict[str, object], channel: Channel) -> object:
@@ -170,7 +173,7 @@ def _wait(
     return _outcome(run, threads, future, seconds, channel)
 
 
-def _sleep_until(future: Future[object], run: Run, seconds: float | None) -> None:
+def _sleep_until(future: Future[T], run: Run, seconds: float | None) -> None:
     """Sleep until the future ended, the run was stopped or the time is up."""
     ended = threading.Event()
     future.add_done_callback(lambda _: ended.set())
@@ -221,9 +224,9 @@ async def _call_awaiting(
     else:
         future = threads.start(tool, arguments, channel)
         value = await _wait_call(run, threads, future, threads.seconds_for(tool), channel)
-    if type(value) is not CoroutineType:
+    if not is_coroutine(value):
         return value
-    future = threads.await_for(cast("Coroutine[object, object, object]", value))
+    future = threads.await_for(value)
     return await _wait_call(run, threads, future, threads.limits.tool_seconds, None)
 
 
@@ -243,7 +246,7 @@ async def _wait_call(
     return _outcome(run, threads, future, seconds, channel)
 
 
-async def _wait_awaiting(run: Run, future: Future[object], seconds: float | None) -> None:
+async def _wait_awaiting(run: Run, future: Future[T], seconds: float | None) -> None:
     """Wait until the future ended, the run was stopped or the time is up; nothing is cancelled."""
     from asyncio import get_running_loop  # noqa: PLC0415
 

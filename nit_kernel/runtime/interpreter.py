@@ -95,7 +95,7 @@ def interpret(run: Run, first: int, last: int, task: BackgroundTask | None = Non
             kind, shape, to, reads, at, until = step(number)
             values: list[object] = []
             for name in reads:
-                if type(name) is int:
+                if isinstance(name, int):
                     values.append(slots[name])
                     continue
                 if captured is not None:
@@ -128,15 +128,16 @@ def interpret(run: Run, first: int, last: int, task: BackgroundTask | None = Non
                     result = yield tool, arguments, number
                 except CallEnded as ended:
                     error = call_error(run, tool, ended, at, until)
-                    failure = Failure(error, ended)
-                    records.append((number, tool, arguments, started, clock(), failure))
+                    record = (number, tool, arguments, started, clock(), Failure(error, ended))
+                    records.append(record)
                     if watched:
-                        _report_end(run, records[-1], task)
+                        _report_end(run, record, task)
                     raise error from ended.cause
-                records.append((number, tool, arguments, started, clock(), result))
+                record = (number, tool, arguments, started, clock(), result)
+                records.append(record)
                 if watched:
-                    _report_end(run, records[-1], task)
-            if type(to) is int:
+                    _report_end(run, record, task)
+            if isinstance(to, int):
                 slots[to] = result
         if task is not None:
             continue

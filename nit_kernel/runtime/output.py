@@ -30,6 +30,7 @@ class Sink(Protocol):
 
     def take(self, text: str, stream: StreamName, /) -> bool:
         """Take some text; whether it must not go to the real stream besides."""
+        ...
 
     def flush(self) -> None:
         """The printer wants what it wrote to be seen."""
@@ -97,7 +98,7 @@ class OutputLayer:
                 self._layers.clear()
 
     def _put(self, name: StreamName) -> None:
-        current = cast("TextIO | None", getattr(sys, name))
+        current = cast("object", getattr(sys, name))
         layer = self._layers.get(name)
         if current is None or current is layer or _covers(current, layer):
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import unicodedata
 from collections.abc import MutableMapping
@@ -35,7 +36,7 @@ class SymbolTable(MutableMapping[str, object]):
     def __init__(self, limit: int | None = None) -> None:
         self._values: dict[str, object] = {}
         self._lock = threading.Lock()
-        self._limit = limit
+        self._limit = sys.maxsize if limit is None else limit
         self.lookup = self._values.get
 
     def bind(self, name: str, value: object) -> None:
@@ -46,22 +47,18 @@ class SymbolTable(MutableMapping[str, object]):
         """
         with self._lock:
             values = self._values
-            if name not in values and self._limit is not None and len(values) >= self._limit:
-                raise table_is_full(name, self._limit)
-            values[name] = value
+            if len(values) < self._limit or name in values:
+                values[name] = value
+                return
+        raise table_is_full(name, self._limit)
 
     def has_room(self, name: str) -> bool:
         """Whether `bind` would accept the name now."""
-        return self._limit is None or name in self._values or len(self._values) < self._limit
+        return len(self._values) < self._limit or name in self._values
 
     def has_room_for(self, names: int) -> bool:
         """Whether so many new names would be accepted now."""
-        return self._limit is None or len(self._values) + names <= self._limit
-
-    @property
-    def limit(self) -> int | None:
-        """Most variables that it holds."""
-        return self._limit
+        return len(self._values) + names <= self._limit
 
     def replace(self, name: str, old: object, new: object) -> bool:
         """Put `new` where `old` still stands: how a task becomes its value."""

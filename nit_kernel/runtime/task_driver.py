@@ -17,20 +17,19 @@ import logging
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from types import CoroutineType
 from typing import TYPE_CHECKING, cast
 
 from nit_kernel._syntax import CALL
 from nit_kernel.errors import NitError, NitToolError
 from nit_kernel.runtime.background import BackgroundTask, Scheduler
-from nit_kernel.runtime.calling import call_async, call_plain
+from nit_kernel.runtime.calling import call_async, call_plain, is_coroutine
 from nit_kernel.runtime.interpreter import call_error, interpret
 from nit_kernel.runtime.output import SINK
 from nit_kernel.runtime.run import CallFailed, CallTimedOut
 from nit_kernel.runtime.threads import in_scope
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine
+    from collections.abc import Awaitable
     from concurrent.futures import Executor, Future
 
     from nit_kernel.runtime.interpreter import Request
@@ -142,8 +141,8 @@ class TaskDriver:
         alarm = self._begin(task, request)
         try:
             value = call_plain(tool, arguments, task.channel)
-            if type(value) is CoroutineType:
-                value = self._threads.await_for(_coroutine(value)).result()
+            if is_coroutine(value):
+                value = self._threads.await_for(value).result()
         finally:
             self._threads.deadlines.remove(alarm)
         return value
@@ -194,7 +193,7 @@ class TaskDriver:
             if tool.is_async:
                 return await call_async(tool, arguments, task.channel)
             value = await self._call_elsewhere(task, tool, arguments)
-            return await _coroutine(value) if type(value) is CoroutineType else value
+            return await value if is_coroutine(value) else value
         finally:
             self._threads.deadlines.remove(alarm)
 
@@ -254,10 +253,6 @@ def _stop(task: BackgroundTask) -> None:
 def _call_of(request: Request) -> tuple[Tool, dict[str, object], int]:
     # The inputs of a task have ended before it starts, so it never asks to wait for another one.
     return cast("tuple[Tool, dict[str, object], int]", request)
-
-
-def _coroutine(value: object) -> Coroutine[object, object, object]:
-    return cast("Coroutine[object, object, object]", value)
 
 
 def _broken(task: BackgroundTask, error: BaseException) -> NitError:

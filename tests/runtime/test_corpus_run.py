@@ -159,7 +159,7 @@ def check_unfit(record: Record, recorder: Recorder, result: nit.Result) -> str |
     if result.ok:
         return None if len(recorder.made) == len(gold) else "it left a call out"
     error = result.error
-    if isinstance(error, nit.NitCheckError):
+    if isinstance(error, nit.NitSyntaxError | nit.NitCheckError):
         return "a check must run nothing" if recorder.made else None
     if isinstance(error, nit.NitRuntimeError) and error.code.startswith("NIT42") and error.span:
         return None
