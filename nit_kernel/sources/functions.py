@@ -26,10 +26,13 @@ from nit_kernel.sources.hints import Hint, read_hint, result_schema
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from nit_kernel.language.schema import JsonObject, JsonValue, SideEffects
+    from nit_kernel.language.schema import JsonObject, JsonValue, SideEffects, ToolSpec
     from nit_kernel.runtime.tool import Place
 
 F = TypeVar("F", bound="Callable[..., object]")
+
+NO_SIGNATURE: Final = "NIT562"
+"""The code of what cannot be called with named arguments."""
 
 _MARK: Final = "__nit_tool__"
 _ITERATORS: Final = (Iterator, Generator, AsyncIterator, AsyncGenerator)
@@ -142,12 +145,40 @@ def tool_of(function: object) -> Tool:
         thread=options.thread,
         context=signature.context,
     )
-    natives = {
-        name: hint.is_native for name, hint in signature.hints.items() if hint.is_native is not None
-    }
-    if natives:
-        made.coercer = Coercer(schema, natives=natives)
-    return made
+    return _with_natives(made, signature)
+
+
+def described_tool(
+    function: Callable[..., object], spec: ToolSpec, *, context: str | None = None
+) -> Tool:
+    """Return a function as the tool that somebody else describes: a plugin's manifest.
+
+    Its arguments become what its hints say, as for `tool_of`; it runs in a worker thread. Without a
+    description in `spec` the docstring's first paragraph stands in.
+
+    Args:
+        function: The function.
+        spec: All that is said about it.
+        context: A parameter that gets the `ToolContext`, besides one annotated so.
+
+    Raises:
+        PluginError: It cannot be called with named arguments, or the schema is unusable.
+    """
+    signature = _read_signature(function, context)
+    made = Tool(
+        spec.name,
+        spec.description or read_docstring(function).summary,
+        spec.parameters,
+        _caller(function, signature),
+        returns=spec.returns,
+        side_effects=spec.side_effects,
+        timeout=spec.timeout_s,
+        confirm=spec.confirm,
+        thread="worker",
+        context=signature.context,
+        parameter_text=spec.parameter_text,
+    )
+    return _with_natives(made, signature)
 
 
 def parameters_schema(function: Callable[..., object], *, context: str | None = None) -> JsonObject:
@@ -207,7 +238,7 @@ def _signature_of(function: Callable[..., object]) -> inspect.Signature:
     except (TypeError, ValueError) as error:
         raise PluginError(
             f"`{_name_of(function)}` has no signature that Python can read",
-            code="NIT562",
+            code=NO_SIGNATURE,
             hint="write a function around it, with named parameters",
         ) from error
 
@@ -217,7 +248,7 @@ def _refuse_star_arguments(function: Callable[..., object]) -> None:
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             raise PluginError(
                 f"`{_name_of(function)}` takes `*{parameter.name}`: a tool's arguments have names",
-                code="NIT562",
+                code=NO_SIGNATURE,
                 hint=f"take a list instead: `{parameter.name}: list`",
             )
 
@@ -306,6 +337,16 @@ def _is_json(value: object) -> bool:
 # The call
 
 
+def _with_natives(made: Tool, signature: _Signature) -> Tool:
+    """Let values that already are what the hints say pass unconverted."""
+    natives = {
+        name: hint.is_native for name, hint in signature.hints.items() if hint.is_native is not None
+    }
+    if natives:
+        made.coercer = Coercer(made.spec.parameters, natives=natives)
+    return made
+
+
 def _caller(function: Callable[..., object], signature: _Signature) -> Callable[..., object]:
     """The function itself, or one around it that first makes what the hints say."""
     builders = {name: h.build for name, h in signature.hints.items() if h.build is not None}
@@ -357,6 +398,6 @@ def _name_of(function: object) -> str:
 def _no_tool(thing: object) -> PluginError:
     return PluginError(
         f"a tool is a function, and this is a `{type(thing).__name__}`",
-        code="NIT562",
+        code=NO_SIGNATURE,
         hint="decorate a function with `@nit.tool`, or make a `nit.Tool`",
     )

@@ -92,6 +92,8 @@ def read_parameters(
     match value:
         case list():
             return _from_list(value, where, path, faults)
+        case dict() if not value:
+            return Described(schema={"type": "object"}, says_required=False)
         case dict() if is_object_schema(value):
             return _from_schema(value, where, path, faults)
         case dict():

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 from nit_kernel.errors import PluginError
 from nit_kernel.language.parameters import declared_parameters
+from nit_kernel.language.schema import ToolSpec
 from nit_kernel.runtime.tool import Tool
+from nit_kernel.sources.functions import NO_SIGNATURE, described_tool, parameters_schema
 from nit_kernel.sources.manifest import DESCRIPTION, SCHEMA
 from nit_kernel.sources.plugin_faults import suggestion
 
@@ -76,35 +78,38 @@ def _function(
 def _tool(
     command: Command, function: _Function, entry: Path, folder: Path, faults: FaultList
 ) -> Tool | None:
+    source = folder / (SCHEMA if (folder / SCHEMA).exists() else DESCRIPTION)
     try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError) as error:
-        faults.parts_disagree(entry, f"the parameters of `{command.name}` cannot be read: {error}")
-        return None
-    has_schema_file = (folder / SCHEMA).exists()
-    source = folder / (SCHEMA if has_schema_file else DESCRIPTION)
-    parameters = _Parameters(command.name, signature, entry, source, faults)
-    schema = parameters.settle(command.parameters, function)
-    if schema is None:
-        return None
-    try:
-        return Tool(
-            command.name,
-            command.description or _first_paragraph(function),
-            schema,
-            function,
-            returns=command.returns,
-            side_effects=command.side_effects,
-            timeout=command.timeout_s,
-            confirm=command.confirm,
-            thread="worker",
-            context=parameters.context,
-            parameter_text=command.parameter_text,
+        parameters = _Parameters(command.name, inspect.signature(function), entry, source, faults)
+        schema = parameters.settle(command.parameters, function)
+    except (PluginError, TypeError, ValueError) as error:
+        # It takes `*args`, or has no signature that Python could read.
+        faults.parts_disagree(
+            entry, error.message if isinstance(error, PluginError) else str(error)
         )
-    except (PluginError, ValueError) as error:
-        why = error.message if isinstance(error, PluginError) else str(error)
-        faults.bad_schema(source, command.name, why)
         return None
+    spec = ToolSpec(
+        name=command.name,
+        description=command.description or "",
+        parameters=schema,
+        returns=command.returns,
+        side_effects=command.side_effects,
+        confirm=command.confirm,
+        timeout_s=command.timeout_s,
+        parameter_text=command.parameter_text,
+    )
+    try:
+        return described_tool(function, spec, context=parameters.context)
+    except (PluginError, ValueError) as error:
+        if isinstance(error, PluginError) and error.code == NO_SIGNATURE:
+            faults.parts_disagree(entry, error.message, error.hint)
+        else:
+            faults.bad_schema(source, command.name, _message(error))
+        return None
+
+
+def _message(error: Exception) -> str:
+    return error.message if isinstance(error, PluginError) else str(error)
 
 
 class _Parameters:
@@ -134,28 +139,26 @@ class _Parameters:
                 case _:
                     self.named[parameter.name] = parameter
 
-    def settle(self, described: Described | None, function: _Function) -> JsonObject | None:
-        """The schema of the tool, or `None` where code and manifest contradict each other."""
+    def settle(self, described: Described | None, function: _Function) -> JsonObject:
+        """The schema of the tool; adds a fault where code and manifest contradict each other."""
         declared = None if described is None else declared_parameters(described.schema)
         if CONTEXT in self.named and (declared is None or CONTEXT not in declared.properties):
             self.context = CONTEXT
             del self.named[CONTEXT]
         if described is None or declared is None:
-            return self._from_code(function)
-        if not declared.properties and declared.is_open and self.named:
-            self.faults.note(
-                self.source, f"`{self.name}`: no parameters are declared: taken from the code"
-            )
-            return self._from_code(function)
+            return parameters_schema(function, context=self.context)
+        if not declared.properties and declared.is_open and not self.takes_any:
+            # `{}` and `{"type": "object"}` would let every argument in, and the code would not.
+            if self.named:
+                message = f"`{self.name}`: no parameters are declared: taken from the code"
+                self.faults.note(self.source, message)
+            return parameters_schema(function, context=self.context)
         self._compare(list(declared.properties), is_open=declared.is_open)
         schema = self._typed(described, function)
         return self._with_required(schema, described, declared.required)
 
     def _compare(self, declared: list[str], *, is_open: bool) -> None:
         for name, parameter in self.named.items():
-            if parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
-                message = f"`{self.name}`: `{name}` is positional only, tools are called by name"
-                self.faults.parts_disagree(self.entry, message, "take out the `/`")
             needs = parameter.default is inspect.Parameter.empty
             if name not in declared and needs and not is_open:
                 free = [other for other in declared if other not in self.named]
@@ -196,7 +199,9 @@ class _Parameters:
         properties = described.schema.get("properties")
         if not described.untyped or not isinstance(properties, dict):
             return described.schema
-        from_code = declared_parameters(_code_schema(function, self.context)).properties
+        from_code = declared_parameters(
+            parameters_schema(function, context=self.context)
+        ).properties
         typed: JsonObject = {}
         for name, member in properties.items():
             code = from_code.get(name)
@@ -207,21 +212,3 @@ class _Parameters:
         message = f"`{self.name}`: {listed} without a type: taken from the code"
         self.faults.note(self.source, message, f"write {SCHEMA}")
         return {**described.schema, "properties": typed}
-
-    def _from_code(self, function: _Function) -> JsonObject:
-        schema = _code_schema(function, self.context)
-        if self.takes_any:
-            schema = {**schema, "additionalProperties": True}
-        return schema
-
-
-def _code_schema(function: _Function, context: str | None) -> JsonObject:
-    """The schema that the function's own signature gives."""
-    # Reading type hints takes pydantic, which plugins with a schema do not need.
-    from nit_kernel.sources.functions import parameters_schema  # noqa: PLC0415
-
-    return parameters_schema(function, context=context)
-
-
-def _first_paragraph(function: _Function) -> str:
-    return (inspect.getdoc(function) or "").partition("\n\n")[0].strip()

@@ -19,7 +19,7 @@ import duckdb
 import pandas as pd
 
 from .files import FilesBelow
-from .tokens import check_functions, find_files, spliced
+from .tokens import check_functions, explained, find_files, spliced
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -170,12 +170,17 @@ def _mapping(value: object, what: str) -> Mapping[str, object]:
 
 
 def _one_reading_statement(sql: str) -> str:
+    if "\0" in sql:
+        raise ValueError("a query holds no NUL")
     statements = duckdb.extract_statements(sql)
     if len(statements) != 1:
         raise ValueError(f"wanted one statement, got {len(statements)}")
     kind = statements[0].type.name
     if kind not in _READING:
         raise PermissionError(f"only statements that read are run (SELECT, FROM, ..), not {kind}")
+    if kind == "EXPLAIN":
+        # `EXPLAIN ANALYZE` runs what it explains.
+        _one_reading_statement(explained(statements[0].query))
     return statements[0].query
 
 

@@ -44,6 +44,7 @@ _PURE_TABLES = frozenset(
     " icu_calendar_names pg_timezone_names pragma_version pragma_table_info pragma_show"
     " histogram histogram_values".split()
 )
+_STATEMENT_STARTS = frozenset({"select", "from", "with", "values", "table", "("})
 _NEVER = frozenset({"write_log", "sleep_ms", "setval"})
 _FORMATS = (
     (re.compile(r"\.(csv|tsv|txt)(\.(gz|zst))?$", re.IGNORECASE), "read_csv"),
@@ -108,6 +109,22 @@ def tokens_of(sql: str) -> list[Token]:
         text = raw[start:limit].decode("utf-8", "replace").rstrip()
         tokens.append(Token(text, start, start + len(text.encode())))
     return tokens
+
+
+def explained(sql: str) -> str:
+    """The statement behind `EXPLAIN`, `EXPLAIN ANALYZE` and `EXPLAIN (..)`."""
+    tokens = _split_brackets(tokens_of(sql))
+    index = 1
+    depth = 0
+    while index < len(tokens):
+        text = tokens[index].text.lower()
+        depth += (text == "(") - (text == ")")
+        is_option = depth > 0 or text in (")", "analyze", "analyse", "verbose")
+        # A bracket that does not hold options begins the statement itself.
+        if not is_option or (text == "(" and tokens[index + 1].text.lower() in _STATEMENT_STARTS):
+            break
+        index += 1
+    return sql.encode()[tokens[index].start :].decode() if index < len(tokens) else ""
 
 
 def check_functions(sql: str, connection: duckdb.DuckDBPyConnection) -> None:

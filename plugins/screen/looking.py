@@ -76,7 +76,7 @@ def _screen() -> str:
     import pytesseract
     from PIL import Image
 
-    with mss.mss() as camera:
+    with mss.MSS() as camera:
         # The first entry is all monitors together.
         shot = camera.grab(camera.monitors[0])
     image = Image.frombytes("RGB", shot.size, shot.rgb)

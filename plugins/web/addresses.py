@@ -13,8 +13,24 @@ IpAddress = IPv4Address | IPv6Address
 _SCHEMES = ("http", "https")
 _MAX_URL = 8_192
 
-# Public by their numbers, and yet served by the machine's own cloud to itself.
-_CLOUD = frozenset({ipaddress.ip_address("168.63.129.16")})
+# IANA's special purposes, besides what `ipaddress` knows: that list grew with Python's versions.
+_NOT_PUBLIC = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        "0.0.0.0/8",
+        "100.64.0.0/10",
+        "169.254.0.0/16",
+        "192.0.0.0/24",
+        "192.88.99.0/24",
+        "198.18.0.0/15",
+        # Public by its number, and yet served by a cloud (Azure) to its own machines.
+        "168.63.129.16/32",
+        "2001::/23",
+        "2001:db8::/32",
+        "3fff::/20",
+    )
+)
+_UNICAST = ipaddress.IPv6Network("2000::/3")
 
 # IPv6 addresses that carry an IPv4 one: NAT64 (RFC 6052, 8215) and the old IPv4-compatible form.
 _CARRIERS = tuple(
@@ -83,11 +99,11 @@ def is_public(address: IpAddress) -> bool:
             inner = IPv4Address(int(address) & 0xFFFF_FFFF)
         if inner is not None:
             return is_public(inner)
-        if address.is_site_local:
+        if address not in _UNICAST:
             return False
     return (
         address.is_global
         and not address.is_multicast
         and not address.is_reserved
-        and address not in _CLOUD
+        and not any(address in network for network in _NOT_PUBLIC)
     )

@@ -344,8 +344,8 @@ def test_schema_json_decides_where_both_parts_have_parameters(tmp_path: Path) ->
         ),
         (
             {"manifest": {"name": "bad", "tools": [{**GREET, "parameters": 7}]}},
-            "bad/description.json: NIT554: `tools[0].parameters`: wanted a JSON Schema object, a map"
-            " or a list, got 7",
+            "bad/description.json: NIT554: `tools[0].parameters`: wanted a JSON Schema object, a"
+            " map or a list, got 7",
         ),
         (
             {
