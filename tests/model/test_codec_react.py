@@ -24,15 +24,15 @@ TRACE = 'Action: add\nAction Input: {"a":1}'
             [("say", {"text": "x\nFinal Answer: y"})],
             id="D12 a label inside the input",
         ),
-        pytest.param(
-            '**Action:** add\n**Action Input:** {"a":1}', [ADD], id="D13 W9 bold labels"
-        ),
+        pytest.param('**Action:** add\n**Action Input:** {"a":1}', [ADD], id="D13 W9 bold labels"),
         pytest.param(
             'Thought: x\n   Action: add\n   Action Input: {"a":1}', [ADD], id="D13 W9 indented"
         ),
         pytest.param('1. Action: add\n2. Action Input: {"a":1}', [ADD], id="numbered labels"),
         pytest.param(
-            'Action: `add`\nAction Input: `{"a":1}`', [ADD], id="D14 W9 name and input in back-ticks"
+            'Action: `add`\nAction Input: `{"a":1}`',
+            [ADD],
+            id="D14 W9 in back-ticks",
         ),
         pytest.param('Action: "add"\nAction Input: {"a":1}', [ADD], id="D14 name in quotes"),
         pytest.param('Action: add({"a":1})', [ADD], id="D14 a call with an object"),

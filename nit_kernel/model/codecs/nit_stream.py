@@ -187,7 +187,7 @@ class _FencedScript:
         self.closed_by_tag = True
         rest = "".join(event.text for event in events if isinstance(event, Text))
         blocks = [event for event in events if isinstance(event, Block)]
-        return list(blocks), rest if rest.strip() else ""
+        return list(blocks), rest
 
     def _ends_here(self) -> bool:
         self._probes += 1
