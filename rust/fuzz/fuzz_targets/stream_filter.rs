@@ -68,10 +68,15 @@ fuzz_target!(|input: &[u8]| {
         .collect();
     let whole = run(legacy, [&text[..]]);
     assert!(size(&whole) <= text.len());
-    let mut cuts: Vec<usize> =
-        head[1..].iter().map(|cut| usize::from(*cut) * (text.len() + 1) / 256).collect();
+    let mut cuts: Vec<usize> = head[1..]
+        .iter()
+        .map(|cut| usize::from(*cut) * (text.len() + 1) / 256)
+        .collect();
     cuts.extend([0, text.len()]);
     cuts.sort_unstable();
-    assert_eq!(run(legacy, cuts.windows(2).map(|pair| &text[pair[0]..pair[1]])), whole);
+    assert_eq!(
+        run(legacy, cuts.windows(2).map(|pair| &text[pair[0]..pair[1]])),
+        whole
+    );
     assert_eq!(run(legacy, text.chunks(1)), whole);
 });
