@@ -98,7 +98,7 @@ def _defuse_brackets(text: str) -> str:
 def _is_trigger(text: str, at: int) -> bool:
     if text[at] == "[":
         return begins_call_list(text, at)
-    if looks_like_protocol(text, at):
-        return True
     found = read_prefix(text, at)
-    return isinstance(found, Read) and shape_of(found.value, (), is_whole=True) is not None
+    if isinstance(found, Read):
+        return shape_of(found.value, (), is_whole=True) is not None
+    return looks_like_protocol(text, at)

@@ -35,7 +35,7 @@ You act by writing NIT, a small language of tool calls, between the tags <nit-XX
 - Later lines read $page, $page.title, $rows[0]["name"], $text[:500]. A variable carries any \
 amount of data: put a whole chain into one script.
 - Values as in JSON or Python, long text in triple quotes; f"Hello {$user.name}" puts a variable \
-into text, a plain string does not.
+into text; plain strings do not.
 - $a = async f(x=1) runs in the background; its first use waits.
 - No operators, no if, no loops.
 Answer each request that needs a tool with one NIT script and end your reply at its closing tag. \
