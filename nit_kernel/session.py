@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from nit_kernel._syntax import quote
 from nit_kernel.config import Limits
 from nit_kernel.errors import NitCancelledError, NitError
-from nit_kernel.language.check import check_script
+from nit_kernel.language.check import Memory, check_script
 from nit_kernel.runtime.background import log_failure
 from nit_kernel.runtime.dispatcher import drive, drive_awaiting
 from nit_kernel.runtime.observer import Both, ScriptFinished, ScriptStarted
@@ -83,6 +83,8 @@ class Session:
         self.variables = SymbolTable(self.limits.variables)
         self._threads = Threads(self.limits, executor, carry)
         self._tasks = TaskDriver(self._threads)
+        self._memory = Memory[Tool]()
+        self._memory_version = -1
         self._parse = parser_within(self.limits)
         self._running: set[Run] = set()
         self._closers: list[Callable[[], object]] = []
@@ -401,7 +403,11 @@ class Session:
             if variables is None and namespace is None
             else Visible(self.variables, variables, namespace)
         )
-        checked = check_script(script, registry=self.registry, known=known, origin=origin)
+        if version != self._memory_version:
+            self._memory, self._memory_version = Memory[Tool](), version
+        checked = check_script(
+            script, registry=self.registry, known=known, origin=origin, memory=self._memory
+        )
         return Prepared(checked, version, origin, variables, namespace)
 
     def _begin(

@@ -7,7 +7,16 @@ kind alone does not decide (`"fast"` for an enumeration), or where something is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Generic, Literal, NamedTuple, Protocol, TypeVar, cast
+from typing import (
+    TYPE_CHECKING,
+    Final,
+    Generic,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeVar,
+    cast,
+)
 
 from nit_kernel._syntax import CALL
 from nit_kernel.language.binding import Misuse, bind
@@ -23,6 +32,7 @@ MOST_DIAGNOSTICS: Final = 100
 """Most findings about one script."""
 
 _MOST_TOOLS: Final = 10
+_MOST_REMEMBERED: Final = 1_000
 _TOOL_KEYS: Final = frozenset(map(folded, ("command", "commandIdentifier", "action", "tool")))
 
 
@@ -124,6 +134,7 @@ def check_script(
     registry: RegistryView[ToolT],
     known: Known,
     origin: Literal["person", "model"] = "person",
+    memory: Memory[ToolT] | None = None,
 ) -> Checked[ToolT]:
     """Check a script against the tools and variables that there are.
 
@@ -132,8 +143,9 @@ def check_script(
         registry: The tools.
         known: The names that can be read besides those that the script binds.
         origin: Who wrote it; a model is told how a person's variable can be shared.
+        memory: What earlier scripts found out about shapes of calls, while the tools are the same.
     """
-    check = _Check(script, registry, known, origin)
+    check = _Check(script, registry, known, origin, Memory() if memory is None else memory)
     check.calls()
     check.variables()
     return check.result()
@@ -141,21 +153,30 @@ def check_script(
 
 class _Check(Generic[ToolT]):
     def __init__(
-        self, script: Script, registry: RegistryView[ToolT], known: Known, origin: str
+        self,
+        script: Script,
+        registry: RegistryView[ToolT],
+        known: Known,
+        origin: str,
+        memory: Memory[ToolT],
     ) -> None:
         self._script = script
         self._registry = registry
         self._known = known
         self._origin = origin
+        self._memory = memory
         self._found: list[Diagnostic] = []
         self._plans: list[CallPlan[ToolT] | None] = []
 
     # Calls
 
     def calls(self) -> None:
-        uses = [self._use(index, shape) for index, shape in enumerate(self._script.shapes)]
+        uses = [self._remembered(index, shape) for index, shape in enumerate(self._script.shapes)]
         self._plans = [use.plan for use in uses]
-        if not any(use.needs_a_look for use in uses):
+        for use in uses:
+            if use.needs_a_look:
+                break
+        else:
             return
         script = self._script
         for number in range(script.step_count):
@@ -164,6 +185,18 @@ class _Check(Generic[ToolT]):
                 self._look(number, uses[shape])
                 if len(self._found) > 2 * MOST_DIAGNOSTICS:
                     return
+
+    def _remembered(self, index: int, shape: Shape) -> _Use[ToolT]:
+        # A NIT 1.0 block may name its tool in an argument, which is no part of its shape.
+        if shape.legacy:
+            return self._use(index, shape)
+        key = (shape.tool, shape.names, shape.kinds, shape.exact)
+        use = self._memory.get(key)
+        if use is None:
+            use = self._use(index, shape)
+            if use.plan is not None and len(self._memory) < _MOST_REMEMBERED:
+                self._memory[key] = use
+        return use
 
     def _use(self, index: int, shape: Shape) -> _Use[ToolT]:
         means, notes = self._resolve(shape)
@@ -329,6 +362,9 @@ class _Check(Generic[ToolT]):
 
     def result(self) -> Checked[ToolT]:
         script = self._script
+        if not self._found and script.ok:
+            plans = tuple(cast("list[CallPlan[ToolT]]", self._plans))
+            return Checked(script, script.diagnostics, True, plans)
         found = [*script.diagnostics, *self._found] if self._found else script.diagnostics
         ok = script.ok and not any(item.severity == "error" for item in self._found)
         if len(found) > MOST_DIAGNOSTICS:
@@ -341,16 +377,25 @@ class _Check(Generic[ToolT]):
         return Checked(script, tuple(found), ok, plans)
 
 
-class _Use(NamedTuple, Generic[ToolT]):
+class _Use(Generic[ToolT]):
     """What was found about one shape: where it goes, what is wrong, which literals to look at."""
 
-    plan: CallPlan[ToolT] | None
-    misuses: list[Misuse]
-    looks: tuple[tuple[int, str], ...]
+    __slots__ = ("looks", "misuses", "needs_a_look", "plan")
 
-    @property
-    def needs_a_look(self) -> bool:
-        return bool(self.misuses or self.looks)
+    def __init__(
+        self,
+        plan: CallPlan[ToolT] | None,
+        misuses: list[Misuse],
+        looks: tuple[tuple[int, str], ...],
+    ) -> None:
+        self.plan = plan
+        self.misuses = misuses
+        self.looks = looks
+        self.needs_a_look = bool(misuses or looks)
+
+
+class Memory(dict[tuple[str, tuple[str | None, ...], str, bool], _Use[ToolT]]):
+    """What is known about shapes: tool, argument names and kinds as written, exact or not."""
 
 
 def _is_tool(means: object) -> bool:

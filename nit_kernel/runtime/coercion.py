@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Final, cast
-from urllib.parse import quote
 
 from nit_kernel.config import Limits
 from nit_kernel.language.json_form import clean_text
@@ -349,6 +348,8 @@ class Coercer:
         return validator
 
     def _compile(self, node: SchemaNode) -> jsonschema_rs.Draft202012Validator:
+        from urllib.parse import quote  # noqa: PLC0415
+
         import jsonschema_rs  # noqa: PLC0415 - 20 ms that plain schemas do not need
 
         if self._registry is None:

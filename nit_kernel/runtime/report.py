@@ -122,7 +122,7 @@ def _value(result: Result, room: int) -> str:
         return f"value ({describe(value)}):\n{value}"
     shown = shortened(value, room - 160) if isinstance(value, str) else preview(value, room - 160)
     more = ""
-    if len(shown) > room // 2 and isinstance(value, (str, bytes, list)):
+    if len(shown) > room // 2 and type(value) in (str, bytes, list):
         more = "; read more with a slice such as `[2000:4000]`"
     return f"value ({describe(value)}{more}):\n{shown}"
 
