@@ -230,7 +230,7 @@ class Blocks:
                 elif not script.ok:
                     self._end(ended, _invalid(number, text, script))
                 else:
-                    await self._run(number, text, script, ended)
+                    await self._run(number, text, script, ended, is_call=True)
             except asyncio.CancelledError:
                 each.block = ended[0]
                 self._cancel(runnable)
@@ -286,6 +286,7 @@ class Blocks:
         ended: list[BlockFinished],
         *,
         was_edited: bool = False,
+        is_call: bool = False,
     ) -> None:
         self._link.emit(BlockStarted(block=number, script=text))
         forward = _Forward(self._link, number)
@@ -312,7 +313,8 @@ class Blocks:
                 block=number,
                 script=text,
                 status=status,
-                report=told_of_edit(text, result.report()) if was_edited else result.report(),
+                # The report also tells of tasks that ended, once: a call has no place for that.
+                report="" if is_call else _report(text, result, was_edited=was_edited),
                 result=result,
                 error=error,
             ),
@@ -324,11 +326,6 @@ class Blocks:
     def _end(self, ended: list[BlockFinished], block: BlockFinished) -> None:
         ended.append(block)
         self._link.emit(block)
-
-
-def told_of_edit(script: str, report: str) -> str:
-    """Return the report on a script that the person had changed."""
-    return f"The person changed your script before it ran, to:\n{script}\n\n{report}"
 
 
 def shown_call(call: ToolCall) -> str:
@@ -355,6 +352,13 @@ class _Forward:
         """Pass an event on, until the block ended; background tasks outlive it."""
         if self.is_on:
             self._link.emit(BlockProgress(block=self._block, event=event))
+
+
+def _report(script: str, result: Result, *, was_edited: bool) -> str:
+    report = result.report()
+    if was_edited:
+        return f"The person changed your script before it ran, to:\n{script}\n\n{report}"
+    return report
 
 
 def _invalid(number: int, script: str, prepared: PreparedScript) -> BlockFinished:

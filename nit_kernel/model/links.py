@@ -116,6 +116,9 @@ class BlockingLink:
         self._queue.put(job)
         try:
             value = await asyncio.wrap_future(job.outcome)
+        except KeyboardInterrupt:
+            # It goes on to the reader; here it would end the loop and not the turn.
+            raise asyncio.CancelledError from None
         finally:
             job.outcome.cancel()
         return await cast("Awaitable[object]", value) if inspect.isawaitable(value) else value
@@ -247,7 +250,11 @@ class AwaitedLink:
 
     async def call(self, function: Callable[[], object]) -> object:
         """Call a function on the reader's loop, which is this one."""
-        value = function()
+        try:
+            value = function()
+        except KeyboardInterrupt as error:
+            self._interrupt = error
+            raise asyncio.CancelledError from None
         return await cast("Awaitable[object]", value) if inspect.isawaitable(value) else value
 
     def _call_there(self, function: Callable[[], object]) -> object:

@@ -50,6 +50,7 @@ from nit_kernel.model.messages import (
     Request,
     assistant,
     call_entry,
+    collapse_repairs,
     failed,
     report,
     system,
@@ -135,7 +136,7 @@ class Plan:
         first = (system(self.system),) if self.system else ()
         plain = Request(
             model=self.facts.model,
-            messages=(*first, *self.before, *messages),
+            messages=(*first, *self.before, *collapse_repairs(messages)),
             extra=self.extra,
             handshake=self.handshake,
             variables=self.variables(),

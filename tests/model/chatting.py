@@ -54,7 +54,9 @@ class Desk:
 
 
 @contextmanager
-def talking(model: FakeModel, *, tools=(), api: str | None = None, **options) -> Iterator[nit.Chat]:
+def talking(
+    model: FakeModel, /, *, tools=(), api: str | None = None, **options
+) -> Iterator[nit.Chat]:
     """A conversation with a model: over HTTP where an API is named, else without a network."""
     with nit.Session(tools=tools) as session:
         if api is None:

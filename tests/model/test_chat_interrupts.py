@@ -115,7 +115,7 @@ def test_ctrl_c_stops_a_turn_at_once_in_each_phase(phase: str, api: str | None) 
             for event in chat.send("go"):
                 seen.append(event)
                 if is_time(event) and not isinstance(seen[-2], TurnFinished):
-                    is_time = bool_of_nothing
+                    is_time = never
                     threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
         assert time.monotonic() - started < 10
         assert isinstance(seen[-1], TurnFinished)
@@ -131,7 +131,7 @@ def test_ctrl_c_stops_a_turn_at_once_in_each_phase(phase: str, api: str | None) 
         assert_usable(chat)
 
 
-def bool_of_nothing(_event: ChatEvent) -> bool:
+def never(_event: ChatEvent) -> bool:
     return False
 
 
@@ -154,6 +154,8 @@ def test_a_cancelled_task_stops_a_turn_in_each_phase(phase: str) -> None:
         async with asyncio.timeout(20):
             task = asyncio.create_task(read())
             await reached.wait()
+            while not model.requests:
+                await asyncio.sleep(0.005)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
@@ -175,6 +177,8 @@ def test_who_stops_reading_or_cancels_stops_the_turn(phase: str, how: str) -> No
     with talking(model, tools=Slow().tools, codec="nit") as chat:
         for event in chat.send("go"):
             if is_time(event):
+                while not model.requests:
+                    time.sleep(0.005)
                 if how == "break":
                     break
                 chat.cancel()

@@ -244,7 +244,11 @@ def test_a_poisoned_description_that_the_model_repeats_runs_nothing(codec: str) 
 
 
 def send_tool(desk: Desk):
-    return nit.tool(side_effects="external")(desk.publish)
+    def publish(title: str, lines: int) -> str:
+        """Publish a number."""
+        return desk.publish(title, lines)
+
+    return nit.tool(side_effects="external")(publish)
 
 
 PUBLISH = 'publish(title="a", lines=1)'
@@ -414,9 +418,9 @@ def test_a_dry_run_shows_the_very_body_and_sends_nothing(api: str, codec: str) -
         events_of(chat, "hi")
         sent = dict(model.requests[0])
 
-    def without_id(body: object) -> str:
+    def without_id(body: object) -> object:
         text = json.dumps(body, ensure_ascii=False)
-        return re.sub(r"nit-[0-9A-Z]{4}|id is now [0-9A-Z]{4}", "nit-", text)
+        return json.loads(re.sub(r"nit-[0-9A-Z]{4}|id is now [0-9A-Z]{4}", "nit-", text))
 
     assert without_id(dry.body) == without_id(sent)
     assert (dry.codec, dry.model) == (codec, "fake-model")
