@@ -239,7 +239,7 @@ class Script:
         *,
         severity: Severity = "error",
         hint: str | None = None,
-        labels: Sequence[tuple[int, int, str]] = (),
+        labels: Sequence[tuple[int, int, str]] = ...,
     ) -> Diagnostic:
         """Make a diagnostic about this script."""
     def __eq__(self, other: object, /) -> bool:
@@ -338,27 +338,31 @@ Event = Text | Reasoning | BlockOpen | Block | Rejected | Unclosed
 
 @final
 class StreamFilter:
-    """Splits a model's reply, in chunks of any size, into text, reasoning and blocks."""
+    """Splits a model's reply, in chunks of any size, into text, reasoning and blocks.
+
+    `reasoning` names the tags around reasoning, `("think",)` unless given. A NIT 1.0 block carries
+    no id: its events have the id `""`.
+    """
 
     def __new__(
-        cls, id: str, legacy: bool = False, reasoning: Sequence[str] = ("think",)
+        cls, id: str, legacy: bool = False, reasoning: Sequence[str] = ...
     ) -> StreamFilter: ...
     def feed(self, chunk: str, /) -> list[Event]: ...
     def finish(self) -> list[Event]: ...
 
-ValueRule: TypeAlias = str | tuple[str, object]
+_ValueRule: TypeAlias = str | tuple[str, object]
 """One kind of value: `"any"`, `"string"`, `"integer"`, `"number"`, `"boolean"`, `"null"`,
 `"array"`, `"object"`, `("array", item_rules)`, `("text", exact_text)` or
 `("constant", number_or_constant_as_written)`."""
 
-ToolRow: TypeAlias = tuple[
-    Sequence[str], str | None, Sequence[tuple[str, Sequence[ValueRule]]], bool
+_ToolRow: TypeAlias = tuple[
+    Sequence[str], str | None, Sequence[tuple[str, Sequence[_ValueRule]]], bool
 ]
 """`(names, exact, parameters, is_open)`: the names it is called by, the exact name where the call
 goes through the built-in `call`, the rules of each parameter's values (none: any), whether other
 arguments are let in."""
 
-def grammar(tools: Sequence[ToolRow], id: str, format: str = "gbnf") -> str:
+def grammar(tools: Sequence[_ToolRow], id: str, format: str = "gbnf") -> str:
     """Write the grammar of a reply, for constrained decoding.
 
     Raises:

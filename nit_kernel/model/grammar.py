@@ -25,9 +25,11 @@ from nit_kernel.language.schema import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nit_kernel._syntax import ValueRule
 
 GrammarFormat: TypeAlias = Literal["gbnf", "lark"]
+
+_ValueRule: TypeAlias = str | tuple[str, object]
+_ToolRow: TypeAlias = tuple[list[str], str | None, list[tuple[str, list[_ValueRule]]], bool]
 
 _MOST_CHOICES: Final = 200
 _MOST_NESTED: Final = 4
@@ -43,9 +45,7 @@ class HasSpec(Protocol):
         ...
 
 
-def grammar(
-    tools: Iterable[ToolSpec | HasSpec], id: str, format: GrammarFormat = "gbnf"
-) -> str:
+def grammar(tools: Iterable[ToolSpec | HasSpec], id: str, format: GrammarFormat = "gbnf") -> str:
     """Write the grammar of a reply: prose plus at most one block that calls only these tools.
 
     Arguments may come in any order. A value is what its parameter's schema says in plain types
@@ -64,8 +64,8 @@ def grammar(
     return _syntax.grammar([_tool_row(spec) for spec in specs], id, format)
 
 
-def _tool_row(spec: ToolSpec) -> _syntax.ToolRow:
-    parameters: list[tuple[str, list[ValueRule]]] = []
+def _tool_row(spec: ToolSpec) -> _ToolRow:
+    parameters: list[tuple[str, list[_ValueRule]]] = []
     for exact, schema in spec.declared.properties.items():
         rules = _value_rules(schema, spec.parameters, 0)
         if exact not in spec.required and "null" not in rules:
@@ -83,7 +83,7 @@ def _is_written_so(name: str) -> bool:
     return is_bare_name(name) and all(nit_name(part) == part for part in name.split("."))
 
 
-def _value_rules(schema: JsonValue, root: JsonObject, depth: int) -> list[ValueRule]:
+def _value_rules(schema: JsonValue, root: JsonObject, depth: int) -> list[_ValueRule]:
     """What a schema takes as far as a grammar can say it; `["any"]` where it cannot."""
     if not isinstance(schema, dict) or depth > _MOST_NESTED or schema.get("x-nit-text") is True:
         return ["any"]
@@ -99,11 +99,11 @@ def _value_rules(schema: JsonValue, root: JsonObject, depth: int) -> list[ValueR
     return rules
 
 
-def _enumerated(schema: JsonObject) -> list[ValueRule] | None:
+def _enumerated(schema: JsonObject) -> list[_ValueRule] | None:
     choices = [schema["const"]] if "const" in schema else schema.get("enum")
     if not isinstance(choices, list) or not 0 < len(choices) <= _MOST_CHOICES:
         return None
-    rules: list[ValueRule] = []
+    rules: list[_ValueRule] = []
     for choice in choices:
         match choice:
             case str():
@@ -123,11 +123,11 @@ def _is_encodable(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _alternatives(schema: JsonObject, root: JsonObject, depth: int) -> list[ValueRule] | None:
+def _alternatives(schema: JsonObject, root: JsonObject, depth: int) -> list[_ValueRule] | None:
     for keyword in ("anyOf", "oneOf"):
         members = schema.get(keyword)
         if isinstance(members, list):
-            rules: list[ValueRule] = []
+            rules: list[_ValueRule] = []
             for member in members:
                 found = _value_rules(member, root, depth + 1)
                 rules.extend(rule for rule in found if rule not in rules)
@@ -138,10 +138,10 @@ def _alternatives(schema: JsonObject, root: JsonObject, depth: int) -> list[Valu
     return None
 
 
-def _typed(schema: JsonObject, root: JsonObject, depth: int) -> list[ValueRule]:
+def _typed(schema: JsonObject, root: JsonObject, depth: int) -> list[_ValueRule]:
     named = schema.get("type")
     types = named if isinstance(named, list) else [named]
-    rules: list[ValueRule] = []
+    rules: list[_ValueRule] = []
     for name in types:
         if not isinstance(name, str) or name not in _TYPES:
             return ["any"]
