@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import nit_kernel as nit
 from nit_kernel.errors import NitError, NitSyntaxError
 from nit_kernel.language.values import preview, to_json
+from nit_kernel.sources.plugin_places import default_places
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -247,13 +248,13 @@ def _tools(options: argparse.Namespace) -> int:
 
 def _plugins(options: argparse.Namespace) -> int:
     with _session(options.plugins) as session:
-        for plugin in session.plugins:
+        for plugin in session.plugins.all:
             state = plugin.state if plugin.state != "loaded" else f"{len(plugin.tools)} tools"
             title = f"{plugin.name} {plugin.version or ''}".rstrip()
             print(f"{title}: {state}  ({plugin.folder})")
             for fault in plugin.faults:
                 print(f"    {fault}")
-        return FAILED if any(plugin.has_errors for plugin in session.plugins) else OK
+        return FAILED if any(plugin.has_errors for plugin in session.plugins.all) else OK
 
 
 def _new_plugin(options: argparse.Namespace) -> int:
@@ -282,13 +283,15 @@ def _kernel_install(options: argparse.Namespace) -> int:
     from nit_kernel.notebook.kernelspec import install_kernelspec  # noqa: PLC0415 - loads Jupyter
 
     prefix = sys.prefix if options.sys_prefix else options.prefix
-    print(
-        install_kernelspec(
+    try:
+        folder = install_kernelspec(
             name=options.name,
             display_name=options.display_name,
             prefix=None if prefix is None else Path(prefix),
         )
-    )
+    except (OSError, ValueError) as error:
+        raise _UsageError(f"cannot install the kernelspec: {error}") from error
+    print(f"installed {folder}")
     return OK
 
 
@@ -300,11 +303,11 @@ def _session(folders: list[Path]) -> Session:
     for folder in folders:
         if not folder.is_dir():
             raise _UsageError(f"no folder {folder}")
-    return nit.Session(plugins=[*nit.default_plugins(), *folders])
+    return nit.Session(plugins=[*folders, *default_places()])
 
 
 def _say_faults(session: Session) -> int:
-    faults = [fault for plugin in session.plugins for fault in plugin.faults]
+    faults = session.plugins.faults
     for fault in faults:
         _say(str(fault))
     return FAILED if any(fault.severity == "error" for fault in faults) else OK

@@ -116,7 +116,7 @@ class NitSyntaxError(NitError, SyntaxError):
 
 
 class NitCheckError(NitError):
-    """A well-formed script that cannot run: an unknown tool, a wrong argument, an undefined name."""
+    """A well-formed script that cannot run: an unknown tool, an argument that does not fit."""
 
 
 class NitRuntimeError(NitError):

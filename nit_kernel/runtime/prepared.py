@@ -126,13 +126,17 @@ def parse(source: str, limits: Limits | None = None) -> Script:
     return script
 
 
-def format_script(source: str) -> str:
+def format_script(source: str, *, upgrade: bool = False) -> str:
     """Lay a script out in the one canonical way, comments kept.
+
+    Args:
+        source: The text.
+        upgrade: Whether to rewrite NIT 1.0 blocks to NIT 2.
 
     Raises:
         NitSyntaxError: The text is no script.
     """
-    text, diagnostics = format_source(source)
+    text, diagnostics = format_source(source, upgrade=upgrade)
     if text is None:
         raise NitSyntaxError.of(*(item for item in diagnostics if item.severity == "error"))
     return text

@@ -35,7 +35,7 @@ NO_SIGNATURE: Final = "NIT562"
 """The code of what cannot be called with named arguments."""
 
 _MARK: Final = "__nit_tool__"
-_ITERATORS: Final = (Iterator, Generator, AsyncIterator, AsyncGenerator)
+_ITERATORS: Final[tuple[object, ...]] = (Iterator, Generator, AsyncIterator, AsyncGenerator)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,7 +288,7 @@ def _returns(hints: Mapping[str, object]) -> JsonObject | None:
     if "return" not in hints:
         return None
     hint = hints["return"]
-    if hint in _ITERATORS or get_origin(hint) in _ITERATORS:
+    if (get_origin(hint) or hint) in _ITERATORS:
         return None
     return result_schema(hint)
 

@@ -60,7 +60,9 @@ def result_schema(hint: object) -> JsonObject | None:
     schema = _plain_schema(hint)
     if schema is None:
         read = _through_pydantic(hint)
-        schema = {**read.schema, "$defs": read.definitions} if read.definitions else read.schema
+        schema = read.schema
+        if read.definitions:
+            schema["$defs"] = read.definitions
     return schema or None
 
 
@@ -112,7 +114,7 @@ def _through_pydantic(hint: object) -> Hint:
     from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError  # noqa: PLC0415
 
     try:
-        adapter: pydantic.TypeAdapter[object] = pydantic.TypeAdapter(hint)
+        adapter = cast("pydantic.TypeAdapter[object]", pydantic.TypeAdapter(cast("Any", hint)))
         schema = cast("JsonObject", adapter.json_schema())
     except (PydanticUserError, PydanticInvalidForJsonSchema):
         return Hint({})
