@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from nit_kernel.notebook.completion import install_completion
 from nit_kernel.notebook.inspection import install_inspection
 from nit_kernel.notebook.magics import NitMagics
+from nit_kernel.notebook.surroundings import follow_surroundings
 from nit_kernel.notebook.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     workspace.install()
     workspace.on_remove(install_completion(workspace))
     workspace.on_remove(install_inspection(workspace))
+    workspace.on_remove(follow_surroundings(shell))
     shell.register_magics(magics)
 
 
