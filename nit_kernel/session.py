@@ -320,6 +320,13 @@ class Session:
         """Have something called when the session closes, last come first, before its loop stops."""
         self._closers.append(closer)
 
+    def cover_streams(self) -> None:
+        """Catch what background tasks print also where the standard streams were replaced.
+
+        For whoever knows that somebody just did that, as `%%capture` does around a cell.
+        """
+        self._threads.layer.refresh()
+
     def reset(self) -> None:
         """Forget all variables and cancel the background tasks; tools stay."""
         self.cancel_all()

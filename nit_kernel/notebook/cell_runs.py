@@ -19,6 +19,7 @@ from nit_kernel.notebook.interrupts import (
     raise_on_interrupt,
 )
 from nit_kernel.notebook.watcher import VIEW
+from nit_kernel.runtime.background import BackgroundTask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -85,7 +86,7 @@ async def run_awaited(workspace: Workspace, source: str, options: CellOptions) -
         seconds = workspace.seconds_to_wait(options, result)
         if seconds and not await await_tasks(workspace, seconds):
             workspace.tell_still_running(seconds)
-    return conclude(workspace, result, options, view)
+    return conclude(workspace, result, options, view, is_awaited=True)
 
 
 def run_blocking(workspace: Workspace, source: str, options: CellOptions) -> object:
@@ -106,7 +107,7 @@ def run_blocking(workspace: Workspace, source: str, options: CellOptions) -> obj
                 raise interrupted_wait(workspace) from None
             if not all_ended:
                 workspace.tell_still_running(seconds)
-    return conclude(workspace, result, options, view)
+    return conclude(workspace, result, options, view, is_awaited=False)
 
 
 async def await_tasks(workspace: Workspace, seconds: float | None) -> bool:
@@ -137,7 +138,14 @@ def interrupted_wait(workspace: Workspace) -> NitInterrupted:
     return NitInterrupted(["the wait was interrupted", *_still_running(workspace)])
 
 
-def conclude(workspace: Workspace, result: Result, options: CellOptions, view: CellView) -> object:
+def conclude(
+    workspace: Workspace,
+    result: Result,
+    options: CellOptions,
+    view: CellView,
+    *,
+    is_awaited: bool,
+) -> object:
     """Show what a script came to: warnings, its error or its value."""
     workspace.last = result
     workspace.show_findings(item for item in result.diagnostics if item.severity == "warning")
@@ -154,8 +162,24 @@ def conclude(workspace: Workspace, result: Result, options: CellOptions, view: C
         workspace.shell.user_ns[options.out] = value
     if options.quiet:
         return None
-    workspace.values.expect(value, view.budget.left)
+    workspace.values.expect(
+        value,
+        view.budget.left,
+        # Where a blocking cell stands inside Python code, its value is that code's to show.
+        is_hidden=is_awaited and (_assigns(result) or _is_on_the_panel(workspace, value)),
+    )
     return value
+
+
+def _assigns(result: Result) -> bool:
+    """Whether the last statement binds a variable: it shows nothing then, as in Python."""
+    script = result.script
+    last = script.statement_count - 1
+    return last >= 0 and script.statement(last)[2] is not None
+
+
+def _is_on_the_panel(workspace: Workspace, value: object) -> bool:
+    return isinstance(value, BackgroundTask) and workspace.watcher.has_page
 
 
 def check_only(workspace: Workspace, source: str) -> None:

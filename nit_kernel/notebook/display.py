@@ -62,6 +62,7 @@ class ValueDisplay:
         self._value: object = None
         self._chars = 0
         self._is_armed = False
+        self._is_hidden = False
 
     def install(self) -> None:
         """Stand in."""
@@ -71,9 +72,16 @@ class ValueDisplay:
         """Leave the hook as it was."""
         vars(self._hook).pop("compute_format_data", None)
 
-    def expect(self, value: object, chars: int) -> None:
-        """The next display of exactly this object is the value of a cell of NIT."""
+    def expect(self, value: object, chars: int, *, is_hidden: bool = False) -> None:
+        """The next display of exactly this object is the value of a cell of NIT.
+
+        Args:
+            value: The object.
+            chars: Most characters that it may take.
+            is_hidden: Whether it is not shown: `$a = f()` shows nothing, as in Python.
+        """
         self._value, self._chars, self._is_armed = value, chars, True
+        self._is_hidden = is_hidden
 
     def forget(self) -> None:
         """The cell is over."""
@@ -90,7 +98,7 @@ class ValueDisplay:
 
     def _compute(self, result: object) -> tuple[dict[str, object], dict[str, object]]:
         if self._is_armed and result is self._value:
-            return self.bundle(result, self._chars)
+            return ({}, {}) if self._is_hidden else self.bundle(result, self._chars)
         return self._formatter.format(result)
 
 

@@ -149,9 +149,12 @@ class Workspace:
         if self.depth.anywhere == 0:
             self._between_cells()
         self.depth.enter()
+        # Inside `%%capture` the streams are others, and are the old ones again after it.
+        self.session.cover_streams()
 
     def _cell_ended(self) -> None:
         self.depth.leave()
+        self.session.cover_streams()
         if self.depth.anywhere == 0:
             self.values.forget()
             self._between_cells()

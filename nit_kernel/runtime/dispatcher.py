@@ -99,6 +99,8 @@ async def drive_awaiting(run: Run, threads: Threads, on_caller: OnCaller | None)
                 if type(request) is not tuple:
                     task = cast("BackgroundTask", request)
                     await _wait_awaiting(run, task.ended, None)
+                    if not task.ended.done():
+                        raise CallStopped(run.stopped.cause if run.stopped else None)
                     value = None
                 else:
                     if time.perf_counter() - breath > _BREATH_S:

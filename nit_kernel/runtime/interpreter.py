@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from nit_kernel._syntax import VALUE
 from nit_kernel.errors import (
@@ -67,31 +67,30 @@ def interpret(run: Run, first: int, last: int, task: BackgroundTask | None = Non
     Raises:
         NitError: A statement failed; what was bound stays bound.
     """
-    script, plans, host, limits = run.script, run.plans, run.host, run.limits
+    script, plans, host = run.script, run.plans, run.host
     statement, step, build = script.statement, script.step, script.arguments
-    lookup, passed, bound, bind = run.table.lookup, run.passed, run.bound, run.table.bind
+    lookup, passed, bound, put = run.table.lookup, run.passed, run.bound, run.table.put
     clock = time.perf_counter
     captured = None if task is None else task.captured
     records = run.records if task is None else task.records
     watched = run.observer is not None
-    is_tight = task is None and not run.table.has_room_for(script.statement_count)
+    is_plain = not watched and run.table.has_room_for(script.statement_count)
     slots: dict[int, object] = {}
     result: object = None
 
     for index in range(first, last):
         first_step, end_step, target, is_async, start, end = statement(index)
         if run.stopped is not None and task is None:
-            raise _stopped(run, run.stopped, start, end)
-        if is_tight and target is not None and not run.table.has_room(target):
-            raise run.placed(table_is_full(target, limits.variables), start, end)
-        if watched and task is None:
-            run.notify(StatementStarted(run=run, index=index, span=script.span(start, end)))
+            raise _stopped(run, run.stopped, start, end) from run.stopped.cause
+        if not is_plain and task is None:
+            _begin(run, index, target, start, end)
         if is_async and task is None:
             result = run.spawn(run, index, target)
             if target is not None:
                 run.bind(target, result, start, end)
             continue
-        for number in range(first_step, end_step):
+        number = first_step
+        while number < end_step:
             kind, shape, to, reads, at, until = step(number)
             values: list[object] = []
             for name in reads:
@@ -117,10 +116,17 @@ def interpret(run: Run, first: int, last: int, task: BackgroundTask | None = Non
             if kind == VALUE:
                 result = script.value(number, values, host)
             else:
-                tool, names = plans[shape]
+                tool, names, guards = plans[shape]
                 arguments = build(number, names, values, host)
-                if not tool.coercer.fits(arguments):
-                    arguments = _coerced(run, tool, names, arguments, number, values)
+                if guards is None:
+                    if not tool.coercer.fits(arguments):
+                        arguments = _coerced(run, tool, names, arguments, number, values)
+                else:
+                    # Its literals are right, as the check has seen: what is left is variables.
+                    for name, types in guards:
+                        if type(arguments[name]) not in types:
+                            arguments = _coerced(run, tool, names, arguments, number, values)
+                            break
                 if watched:
                     _announce(run, tool, arguments, number, task)
                 started = clock()
@@ -137,20 +143,30 @@ def interpret(run: Run, first: int, last: int, task: BackgroundTask | None = Non
                 records.append(record)
                 if watched:
                     _report_end(run, record, task)
-            if isinstance(to, int):
-                slots[to] = result
+            number += 1
+            if number < end_step:
+                slots[cast("int", to)] = result
         if task is not None:
             continue
         if run.stopped is not None:
             # What arrives after the script was cancelled is thrown away.
-            raise _stopped(run, run.stopped, start, end)
+            raise _stopped(run, run.stopped, start, end) from run.stopped.cause
         if target is not None:
-            if watched or is_tight:
-                run.bind(target, result, start, end)
-            else:
-                bind(target, result)
+            if is_plain:
+                put(target, result)
                 bound[target] = result
+            else:
+                run.bind(target, result, start, end)
     return result
+
+
+def _begin(run: Run, index: int, target: str | None, start: int, end: int) -> None:
+    """See whether a statement may begin, and say so."""
+    if target is not None and not run.table.has_room(target):
+        raise run.placed(table_is_full(target, run.limits.variables), start, end)
+    if run.observer is not None:
+        span = run.script.span(start, end)
+        run.notify(StatementStarted(run=run, index=index, span=span))
 
 
 def _is_copy(run: Run, step: int, kind: int, to: str | int | None, task: BackgroundTask) -> bool:
@@ -164,13 +180,12 @@ def _is_copy(run: Run, step: int, kind: int, to: str | int | None, task: Backgro
 
 
 def _settle(run: Run, name: str, task: BackgroundTask) -> object:
-    """The value of a task that a statement uses; the variable holds it from now on.
+    """The value of a task that a statement uses.
 
     Raises:
         NitError: The task failed.
     """
     value = task.outcome()
-    run.table.replace(name, task, value)
     if run.bound.get(name) is task:
         run.bound[name] = value
     return value

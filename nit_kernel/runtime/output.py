@@ -97,6 +97,13 @@ class OutputLayer:
                         setattr(sys, name, _bare(layer))
                 self._layers.clear()
 
+    def refresh(self) -> None:
+        """Lie over the streams again, if somebody has put others in their place."""
+        with self._lock:
+            if self._users:
+                for name in ("stdout", "stderr"):
+                    self._put(name)
+
     def _put(self, name: StreamName) -> None:
         current = cast("object", getattr(sys, name))
         layer = self._layers.get(name)
