@@ -6,27 +6,32 @@ Nothing outside it is ever touched: `rooted.py` says how.
 
 from __future__ import annotations
 
-from .rooted import root_from_environment
+import os
+from pathlib import Path
 
-ROOT = root_from_environment()
+ROOT = Path(os.environ.get("NIT_FILES_ROOT") or Path()).expanduser().absolute()
 
 
 def read_file(
     path: str, start_line: int = 1, max_lines: int | None = None, encoding: str | None = None
 ) -> str:
     """Return the text of a file, or some of its lines."""
+    from .rooted import Root
     from .texts import read_text
 
-    return read_text(ROOT, path, start_line=start_line, max_lines=max_lines, encoding=encoding)
+    return read_text(
+        Root(ROOT), path, start_line=start_line, max_lines=max_lines, encoding=encoding
+    )
 
 
 def write_file(
     path: str, content: str, if_exists: str = "error", encoding: str = "utf-8"
 ) -> dict[str, object]:
     """Write a file whole, or not at all."""
+    from .rooted import Root
     from .texts import write_text
 
-    return write_text(ROOT, path, content, if_exists=if_exists, encoding=encoding)
+    return write_text(Root(ROOT), path, content, if_exists=if_exists, encoding=encoding)
 
 
 def list_files(
@@ -34,8 +39,9 @@ def list_files(
 ) -> list[dict[str, object]]:
     """Return the entries of a folder, in the order of their paths."""
     from .finding import list_entries
+    from .rooted import Root
 
-    return list_entries(ROOT, path, pattern=pattern, recursive=recursive, hidden=hidden)
+    return list_entries(Root(ROOT), path, pattern=pattern, recursive=recursive, hidden=hidden)
 
 
 def search_files(
@@ -48,9 +54,10 @@ def search_files(
 ) -> list[dict[str, object]]:
     """Return the lines that contain a text."""
     from .finding import search_lines
+    from .rooted import Root
 
     return search_lines(
-        ROOT,
+        Root(ROOT),
         text,
         path,
         pattern=pattern,

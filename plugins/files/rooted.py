@@ -94,9 +94,8 @@ class Place:
 class Root:
     """A folder, and the ways to what is below it."""
 
-    def __init__(self, folder: Path, *, walk: bool = CAN_WALK) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._walk = walk
 
     def place(self, path: str, *, make_folders: bool = False) -> Place:
         """Find where a path ends.
@@ -114,7 +113,7 @@ class Root:
             raise ValueError("a path is a text that is not empty and holds no NUL")
         try:
             root = self.folder.resolve(strict=True)
-            if self._walk:
+            if CAN_WALK:
                 return self._walked(root, path, make_folders=make_folders)
             return self._resolved(root, path, make_folders=make_folders)
         except OSError as error:
@@ -184,12 +183,6 @@ class Root:
             resolved.parent.mkdir(parents=True, exist_ok=True)
         status = resolved.lstat() if resolved.exists() else None
         return Place(resolved.relative_to(root).as_posix(), str(resolved), None, status)
-
-
-def root_from_environment() -> Root:
-    """The root that `NIT_FILES_ROOT` names, else the folder of now."""
-    named = os.environ.get("NIT_FILES_ROOT")
-    return Root((Path(named).expanduser() if named else Path()).absolute())
 
 
 def kind_of(status: os.stat_result) -> str:

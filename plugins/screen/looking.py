@@ -76,7 +76,8 @@ def _screen() -> str:
     import pytesseract
     from PIL import Image
 
-    with mss.MSS() as camera:
+    # `mss.mss` is deprecated from 10.2 on, and all there is before.
+    with (getattr(mss, "MSS", None) or mss.mss)() as camera:
         # The first entry is all monitors together.
         shot = camera.grab(camera.monitors[0])
     image = Image.frombytes("RGB", shot.size, shot.rgb)

@@ -28,9 +28,9 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def files(root: Path, request: pytest.FixtureRequest) -> Files:
     """Calls a tool; both ways of keeping inside are tested (the second one is that of Windows)."""
     plugin = load_shipped("files")
-    entry = module_of(plugin, "files")
-    if request.param == "resolved":
-        entry.ROOT = module_of(plugin, "rooted").Root(root, walk=False)
+    rooted = module_of(plugin, "rooted")
+    assert rooted.CAN_WALK
+    rooted.CAN_WALK = request.param == "walked"
     return lambda tool, **arguments: function_of(plugin, tool)(**arguments)
 
 
