@@ -50,6 +50,13 @@ class CoercerView(Protocol):
         """Whether every literal of the kind is right for the parameter."""
         ...
 
+    def guards(
+        self, names: tuple[str | None, ...], kinds: str, /
+    ) -> tuple[tuple[str, frozenset[type]], ...] | None:
+        """The parameters that get what only the run knows, each with the types that are right;
+        `None` where every call has to be looked at whole."""
+        ...
+
     def why_not(self, parameter: str, value: object, /) -> LiteralError | None:
         """Why the literal can never be right for the parameter, or `None` if it may be."""
         ...
@@ -105,11 +112,15 @@ class Known(Protocol):
 class CallPlan(NamedTuple, Generic[ToolT]):
     """Which tool the calls of one shape reach, and the parameter that each argument goes to.
 
-    `None` in place of a parameter: the argument is not passed on.
+    Attributes:
+        tool: The tool.
+        names: The parameter of each argument; `None`: the argument is not passed on.
+        guards: What is left to be asked before a call; see the tool's coercer.
     """
 
     tool: ToolT
     names: tuple[str | None, ...]
+    guards: tuple[tuple[str, frozenset[type]], ...] | None
 
 
 class Checked(NamedTuple, Generic[ToolT]):
@@ -214,7 +225,8 @@ class _Check(Generic[ToolT]):
             for at, (name, kind) in enumerate(zip(binding.names, shape.kinds, strict=True))
             if name is not None and not means.coercer.accepts_kind(name, kind)
         )
-        return _Use(CallPlan(means, binding.names), [*notes, *binding.misuses], looks)
+        plan = CallPlan(means, binding.names, means.coercer.guards(binding.names, shape.kinds))
+        return _Use(plan, [*notes, *binding.misuses], looks)
 
     def _resolve(self, shape: Shape) -> tuple[ToolT | None, list[Misuse]]:
         name, registry = shape.tool, self._registry

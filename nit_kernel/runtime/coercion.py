@@ -21,10 +21,9 @@ from nit_kernel.language.parameters import Declared, declared_parameters
 from nit_kernel.language.shapes import DEEPEST_VALUE, SCALARS, survey
 from nit_kernel.runtime.conversion import Conversion, Place, check_size
 from nit_kernel.runtime.exact import without_spelling
+from nit_kernel.runtime.explanation import Explanation
 from nit_kernel.runtime.misfit import (
     CoercionError,
-    first_error,
-    from_validation,
     missing_argument,
     too_large,
     unknown_argument,
@@ -39,7 +38,7 @@ from nit_kernel.runtime.schema_form import (
 from nit_kernel.runtime.schema_nodes import PYTHON_TYPES, SchemaNode, SchemaTree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import jsonschema_rs
 
@@ -129,6 +128,33 @@ class Coercer:
                 return False
         return self._is_plain or bool(by_types)
 
+    def guards(
+        self, names: Sequence[str | None], kinds: str
+    ) -> tuple[tuple[str, frozenset[type]], ...] | None:
+        """What of `fits` the run has to ask of all calls that look alike.
+
+        Args:
+            names: The exact parameter of each argument, `None` for one that is not passed on.
+            kinds: A letter of `Shape.kinds` for each.
+
+        Returns:
+            The parameters that get what only the run knows, each with the types that are right;
+            `None` where `fits` has to look at every call.
+        """
+        by_types = self._by_types
+        if not (self._is_plain or by_types) or not self.declared.required.issubset(names):
+            return None
+        found: list[tuple[str, frozenset[type]]] = []
+        for name, kind in zip(names, kinds, strict=True):
+            if name is None:
+                continue
+            types = by_types.get(name, _NO_TYPES)
+            if kind == "?" and types:
+                found.append((name, types))
+            elif _KIND_TYPES.get(kind) not in types:
+                return None
+        return tuple(found)
+
     def coerce(
         self,
         arguments: Mapping[str, object],
@@ -191,8 +217,8 @@ class Coercer:
             spelled = {parameter: value}
             conversion = Conversion(self._fits, limits, spelled=lambda: spelled, guarded=False)
             made = self._walk(conversion, {parameter: plain})
-            if not self._is_right_literal(parameter, made[parameter]):
-                self._refuse_misfits(made, lambda path: path[:1] == [parameter])
+            for node in self._nodes_of(parameter):
+                self._refuse_misfit(node, made[parameter], [parameter])
         except RecursionError:
             raise too_large("nests too deep to be checked", (parameter,)) from None
         return made[parameter]
@@ -278,10 +304,11 @@ class Coercer:
         conversion = Conversion(self._fits, limits, spelled=spelled, guarded=guarded)
         made = self._walk(conversion, {n: v for n, v in given.items() if n not in native})
         if native:
-            checked = {name: made.get(name) for name in given}
-            self._refuse_misfits(checked, lambda path: not path or path[0] not in native)
-        elif not self._is_valid(root, made):
-            self._refuse_misfits(made, lambda _path: True)
+            for name, value in made.items():
+                for node in self._nodes_of(name):
+                    self._refuse_misfit(node, value, [name])
+        else:
+            self._refuse_misfit(root, made, [])
         return {name: given[name] if name in native else made[name] for name in given}
 
     def _walk(self, conversion: Conversion, arguments: dict[str, object]) -> dict[str, object]:
@@ -312,10 +339,6 @@ class Coercer:
             return False
         return self._is_valid(self._tree.node(self._tree.root), given)
 
-    def _is_right_literal(self, name: str, value: object) -> bool:
-        nodes = self._nodes_of(name)
-        return bool(nodes) and all(self._fits(node, value) for node in nodes)
-
     def _fits(self, node: SchemaNode, value: object) -> bool:
         if node.is_free or (node.leaf is not None and type(value) in node.leaf):
             return True
@@ -328,16 +351,9 @@ class Coercer:
         view = _as_json(value)
         return view is not value and _says_valid(validator, view)
 
-    def _refuse_misfits(
-        self, arguments: dict[str, object], counts: Callable[[list[str | int]], bool]
-    ) -> None:
-        validator = self._validator(self._tree.node(self._tree.root))
-        try:
-            error = first_error(validator.iter_errors(_as_json(arguments)), counts)
-        except ValueError as problem:
-            raise CoercionError(f"cannot be checked: {problem}") from problem
-        if error is not None:
-            raise from_validation(error, arguments)
+    def _refuse_misfit(self, node: SchemaNode, value: object, keys: list[object]) -> None:
+        if not self._fits(node, value):
+            raise Explanation(self._fits, _first_error).of(node, value, keys)
 
     # Validators
 
@@ -396,6 +412,13 @@ def _what_is_wrong(schema: JsonObject) -> str:
     if error is None:
         return "it follows no draft of JSON Schema"
     return f"{error.json_path.removeprefix('$.')}: {error.message}"
+
+
+def _first_error(schema: JsonObject, value: object) -> jsonschema_rs.ValidationError | None:
+    import jsonschema_rs  # noqa: PLC0415 - 20 ms that plain schemas do not need
+
+    validator = jsonschema_rs.validator_for(schema, offline=True, validate_formats=False)
+    return next(validator.iter_errors(_as_json(value)), None)
 
 
 def _refuse_to_fetch(address: str) -> JsonValue:

@@ -23,8 +23,8 @@ class SymbolTable(MutableMapping[str, object]):
     A variable that an `async` statement bound holds its `BackgroundTask`. Reading the mapping
     gives the task while it runs or when it failed, and its value once it is done.
 
-    The lock is held for one read or write, never while anything else happens. A read of one name
-    needs none.
+    The lock is held for one write or for a copy of all, never while anything else happens. A read
+    of one name needs none.
 
     Args:
         limit: Most variables; `None` for no limit.
@@ -32,12 +32,18 @@ class SymbolTable(MutableMapping[str, object]):
 
     lookup: Callable[..., object]
     """`lookup(name, default)`: what is bound, a task as it is."""
+    put: Callable[[str, object], None]
+    """`put(name, value)`: bind a name without a look at the limit, for who has asked for room.
+
+    It needs no lock. (Two scripts that ask at one moment may go over the limit by what both bind.)
+    """
 
     def __init__(self, limit: int | None = None) -> None:
         self._values: dict[str, object] = {}
         self._lock = threading.Lock()
         self._limit = sys.maxsize if limit is None else limit
         self.lookup = self._values.get
+        self.put = self._values.__setitem__
 
     def bind(self, name: str, value: object) -> None:
         """Bind a name that the language has already found good.
@@ -59,14 +65,6 @@ class SymbolTable(MutableMapping[str, object]):
     def has_room_for(self, names: int) -> bool:
         """Whether so many new names would be accepted now."""
         return len(self._values) + names <= self._limit
-
-    def replace(self, name: str, old: object, new: object) -> bool:
-        """Put `new` where `old` still stands: how a task becomes its value."""
-        with self._lock:
-            if self._values.get(name, ABSENT) is not old:
-                return False
-            self._values[name] = new
-            return True
 
     def raw_items(self) -> list[tuple[str, object]]:
         """Names and what is bound to them, tasks as they are."""

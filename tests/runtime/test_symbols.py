@@ -44,15 +44,6 @@ def test_full_table_takes_old_names_and_refuses_new_ones() -> None:
     assert (caught.value.code, dict(table)) == ("NIT403", {"a": 3, "b": 2})
 
 
-def test_replace_only_where_the_old_value_still_stands() -> None:
-    table = SymbolTable()
-    old = object()
-    table["a"] = old
-    assert table.replace("a", old, 1)
-    assert not table.replace("a", old, 2)
-    assert table["a"] == 1
-
-
 def test_iterating_while_another_thread_writes_is_safe() -> None:
     table = SymbolTable()
     stop = threading.Event()
