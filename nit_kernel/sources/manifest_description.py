@@ -303,6 +303,8 @@ class _Description:
 
     def _parameter_text(self, raw: JsonObject, prefix: str) -> str:
         value = raw.get("parameter")
+        if value is None and isinstance(raw.get("parameters"), str):
+            value = raw["parameters"]
         if value is None or isinstance(value, str):
             return value or ""
         if not isinstance(value, dict | list):

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from nit_kernel.language.parameters import as_object
+from nit_kernel.sources.plugin_faults import shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -280,8 +281,10 @@ def _settle_type(member: JsonObject, where: str, path: Path, faults: FaultList) 
         # An empty schema lets every value in, a DataFrame too.
         return True
     if not all(word in _TYPES for word in words):
-        faults.bad_value(path, f"{where}.type", "the name of a JSON type", written)
-        return False
+        # Older manifests have types of their own, such as `date`: the code's hint says more.
+        del member["type"]
+        faults.note(path, f"`{where}.type`: {shown(written)} is no JSON type")
+        return True
     types = list(dict.fromkeys(_TYPES[word] for word in words))
     member["type"] = types[0] if len(types) == 1 else [*types]
     return True

@@ -14,7 +14,9 @@ what is heavy belongs inside its functions. Plugins that are off are not importe
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import logging
 import sys
 import weakref
 from dataclasses import dataclass, replace
@@ -25,6 +27,7 @@ from nit_kernel.errors import PluginError
 from nit_kernel.sources.manifest import DESCRIPTION, read_manifest
 from nit_kernel.sources.manifest_json import resolve_inside
 from nit_kernel.sources.plugin_code import (
+    describe_error,
     fingerprint,
     forget_plugin,
     import_plugin,
@@ -35,11 +38,13 @@ from nit_kernel.sources.plugin_places import PluginPlace, find_plugins
 from nit_kernel.sources.plugin_tools import make_tools, unusable_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from nit_kernel.runtime.registry import Registry
     from nit_kernel.runtime.tool import Tool
     from nit_kernel.sources.manifest import Manifest
+
+_log = logging.getLogger(__name__)
 
 PluginState = Literal["loaded", "off", "failed"]
 
@@ -111,7 +116,7 @@ class Plugins:
         self._packages: set[str] = set()
         self._finalize = weakref.finalize(self, _forget, self._packages)
 
-    def __iter__(self) -> Iterable[Plugin]:
+    def __iter__(self) -> Iterator[Plugin]:
         return iter(self.all)
 
     @property
@@ -144,6 +149,8 @@ class Plugins:
 
         A plugin that failed is always tried again: what it misses may be installed by now.
         """
+        # A package that was installed a moment ago must be seen.
+        importlib.invalidate_caches()
         found, self._lost = find_plugins(self._places)
         fresh: dict[Path, Plugin] = {}
         taken: dict[str, Path] = {}
@@ -213,22 +220,27 @@ class Plugins:
 
 def load_plugin(folder: Path, *, origin: str = "option", fault: Fault | None = None) -> Plugin:
     """Load one plugin folder; never raises for what is in it."""
-    faults = FaultList(folder.name)
     if fault is not None:
-        return Plugin(
-            name=fault.plugin, folder=folder, origin=origin, state="failed", off={}, faults=(fault,)
-        )
-    folder = folder.resolve()
+        return _failed(fault.plugin, folder, origin, [fault])
+    faults = FaultList(folder.name)
+    try:
+        return _load(folder.resolve(), origin, faults)
+    except Exception as error:  # noqa: BLE001 - one plugin must not keep the others out
+        _log.exception("plugin in %s", folder)
+        faults.import_failed(folder, f"cannot be loaded: {describe_error(error)}")
+        return _failed(faults.plugin, folder, origin, faults.faults)
+
+
+def _failed(name: str, folder: Path, origin: str, faults: Iterable[Fault]) -> Plugin:
+    return Plugin(
+        name=name, folder=folder, origin=origin, state="failed", off={}, faults=tuple(faults)
+    )
+
+
+def _load(folder: Path, origin: str, faults: FaultList) -> Plugin:
     manifest = read_manifest(folder, faults)
     if manifest is None:
-        return Plugin(
-            name=faults.plugin,
-            folder=folder,
-            origin=origin,
-            state="failed",
-            off={},
-            faults=tuple(faults.faults),
-        )
+        return _failed(faults.plugin, folder, origin, faults.faults)
     tools: list[Tool] = []
     off: dict[str, str] = {}
     package: str | None = None
@@ -325,7 +337,8 @@ def _requirements_met(manifest: Manifest, folder: Path, faults: FaultList) -> bo
 
 def _is_installed(module: str) -> bool:
     try:
-        return importlib.util.find_spec(module) is not None
+        # Only the top: looking for `a.b` would import `a`.
+        return importlib.util.find_spec(module.partition(".")[0]) is not None
     except (ImportError, ValueError, AttributeError):
         return False
 

@@ -11,6 +11,8 @@ from sources.folders import CODE, SCHEMA, description, write_plugin
 
 from nit_kernel.runtime.registry import Ambiguous, Disabled, Missing, Registry
 from nit_kernel.runtime.tool import Tool
+from nit_kernel.sources import plugins as plugins_module
+from nit_kernel.sources.plugin_faults import FaultList
 from nit_kernel.sources.plugins import Plugin, Plugins, load_plugin
 
 
@@ -552,6 +554,40 @@ four = functools.partial(lambda n: n, n=4)
         ("four", False, False),
     ]
     assert asyncio.run(tool_of(plugin, "one").call()) == 1  # type: ignore[arg-type]
+
+
+def test_a_plugin_that_breaks_the_loader_itself_is_a_fault_of_that_plugin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    real = plugins_module.read_manifest
+
+    def read(folder: Path, faults: FaultList) -> object:
+        if folder.name == "odd":
+            raise KeyError("never thought of")
+        return real(folder, faults)
+
+    monkeypatch.setattr(plugins_module, "read_manifest", read)
+    write_plugin(tmp_path / "even")
+    write_plugin(tmp_path / "odd")
+    plugins, _ = load(tmp_path)
+    assert states(plugins) == {"even": "loaded", "odd": "failed"}
+    assert errors(plugins.all[1])[0].endswith("cannot be loaded: KeyError: 'never thought of'")
+    assert "never thought of" in caplog.text
+
+
+def test_a_package_that_is_installed_meanwhile_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.syspath_prepend(str(site))
+    code = "import nit_test_installed_later\n" + CODE
+    folder = write_plugin(tmp_path / "later", code=code)
+    plugins, _ = load(folder)
+    assert states(plugins) == {"later": "failed"}
+    (site / "nit_test_installed_later.py").write_text("", encoding="utf-8")
+    assert plugins.reload().added == ("later",)
+    sys.modules.pop("nit_test_installed_later")
 
 
 def test_reload_takes_what_is_new_changed_and_gone(tmp_path: Path) -> None:
