@@ -120,15 +120,20 @@ class ReplyReader:
         """
         todo: asyncio.Queue[_Todo | None] = asyncio.Queue()
         handler = _Handler(reply, self._link, self._blocks, todo)
-        async with asyncio.TaskGroup() as group:
-            worker = group.create_task(self._work(todo, reply))
-            worker.add_done_callback(_stop_with(asyncio.current_task()))
-            try:
-                await self._follow(reply, stream, items, handler, CallAssembler(tool_names))
-            except ModelError as error:
-                reply.broke = error
-            finally:
-                todo.put_nowait(None)
+        calls = CallAssembler(tool_names)
+        try:
+            async with asyncio.TaskGroup() as group:
+                worker = group.create_task(self._work(todo, reply))
+                worker.add_done_callback(_stop_with(asyncio.current_task()))
+                try:
+                    await self._follow(reply, stream, items, handler, calls)
+                except ModelError as error:
+                    reply.broke = error
+                finally:
+                    todo.put_nowait(None)
+        except BaseExceptionGroup as group:
+            # The worker is the only member: its own error says more.
+            raise group.exceptions[0] from None
 
     async def _work(self, todo: asyncio.Queue[_Todo | None], reply: Reply) -> None:
         while (block := await todo.get()) is not None:

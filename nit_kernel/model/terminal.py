@@ -41,6 +41,9 @@ HELP = """\
 _ASK = "run, edit, reject, or always for these tools? [r/e/j/a] "
 _PREVIEW_CHARS = 100
 
+_BAD_ENDS = ("interrupted", "failed")
+"""Ends of a turn that are shown by what is raised."""
+
 _HARMLESS = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), *range(127, 160))}
 """Control characters as visible text: a model must not steer the terminal."""
 
@@ -185,7 +188,7 @@ class _View:
                 self.note(text)
             case TagRejected(tag=tag):
                 self.note(f"{tag} is none of this turn; it ran nothing")
-            case TurnFinished(usage=usage, error=None):
+            case TurnFinished(reason=reason, usage=usage) if reason not in _BAD_ENDS:
                 self.end_line()
                 self.line(self._dim(str(usage)))
             case _:

@@ -116,7 +116,7 @@ def test_ctrl_c_stops_a_turn_at_once_in_each_phase(phase: str, api: str | None) 
                 seen.append(event)
                 if is_time(event) and not isinstance(seen[-2], TurnFinished):
                     is_time = never
-                    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+                    threading.Thread(target=interrupt_once_asked, args=(model,)).start()
         assert time.monotonic() - started < 10
         assert isinstance(seen[-1], TurnFinished)
         assert seen[-1].reason == "interrupted"
@@ -129,6 +129,14 @@ def test_ctrl_c_stops_a_turn_at_once_in_each_phase(phase: str, api: str | None) 
         if api is not None and phase != "while a script runs and the stream has ended":
             assert model.requests[0].gone.wait(10)
         assert_usable(chat)
+
+
+def interrupt_once_asked(model: FakeModel) -> None:
+    """Press Ctrl-C, when the request has reached the model and its reader waits."""
+    while not model.requests:
+        time.sleep(0.005)
+    time.sleep(0.05)
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def never(_event: ChatEvent) -> bool:

@@ -474,3 +474,13 @@ def test_usage_is_counted_for_each_turn_and_for_all() -> None:
         assert last.first_token_s is not None
         chat.reset()
         assert (chat.usage.tokens.total_tokens, chat.history) == (0, [])
+
+
+def test_the_reasoning_items_of_the_responses_api_go_back_before_their_calls() -> None:
+    desk = Desk()
+    model = FakeModel([Reply(Think("hm"), "On it.", Call("add", {"a": 1, "b": 2}, id="c1")), "3"])
+    with talking(model, tools=desk.tools, api="responses", codec="native") as chat:
+        events_of(chat)
+    kinds = [item.get("type") or item["role"] for item in model.requests[1]["input"]]
+    assert kinds == ["user", "reasoning", "assistant", "function_call", "function_call_output"]
+    assert model.requests[1]["input"][1]["encrypted_content"] == "sealed"

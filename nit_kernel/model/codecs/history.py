@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from nit_kernel.language.schema import JsonValue
@@ -16,6 +16,8 @@ from nit_kernel.model.codecs.strict import Read, read_strict
 from nit_kernel.model.messages import Message, Request, is_person, text_of, wire
 from nit_kernel.model.neutralise import neutralise
 from nit_kernel.model.prompt import CALLED_TOOLS, CANCELLED, outcome, past_script
+
+_OWN_KEYS = frozenset({"role", "content", "tool_calls"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +50,17 @@ class PastCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """An assistant's message with calls, and their results."""
+    """An assistant's message with calls, and their results.
+
+    Attributes:
+        text: What it said besides.
+        calls: Its calls, in order.
+        kept: Further keys of the message that its provider wants back (reasoning items).
+    """
 
     text: str
     calls: tuple[PastCall, ...]
+    kept: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def read_history(messages: Sequence[Message]) -> Iterator[Message | Exchange]:
@@ -65,7 +74,8 @@ def read_history(messages: Sequence[Message]) -> Iterator[Message | Exchange]:
         if role == "assistant" and entries:
             results = _results(messages[place + 1 :], [_id_of(entry) for entry in entries])
             calls = tuple(_past_call(entry, results) for entry in entries)
-            yield Exchange(text=text_of(message), calls=calls)
+            kept = {key: value for key, value in wire(message).items() if key not in _OWN_KEYS}
+            yield Exchange(text=text_of(message), calls=calls, kept=kept)
         elif role != "tool":
             yield message
 

@@ -129,7 +129,12 @@ class NativeCodec:
                     "content": call.outcome(self._result_chars),
                 }
             )
-        said: Message = {"role": "assistant", "content": item.text or None, "tool_calls": entries}
+        said: Message = {
+            **item.kept,
+            "role": "assistant",
+            "content": item.text or None,
+            "tool_calls": entries,
+        }
         return [said, *results]
 
     @staticmethod
