@@ -1,6 +1,7 @@
 """One script has one outcome: by `%%nit`, `Session.run`, `Session.arun` and `nit run`."""
 
 import asyncio
+import atexit
 import json
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from nit_kernel.language.values import to_json
 
 CODE = """
 import asyncio
+import atexit
 import time
 
 
@@ -139,6 +141,7 @@ def by_cell(script, plugin, prefix="%%nit\n"):
     finally:
         shell.run_line_magic("unload_ext", "nit_kernel")
         shell.atexit_operations()
+        atexit.unregister(shell.atexit_operations)
 
 
 def by_nested_cell(script, plugin):
