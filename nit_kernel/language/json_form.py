@@ -21,7 +21,7 @@
 
 from __future__ import annotations
 
-import base64
+import binascii
 import json
 import math
 from collections.abc import Mapping
@@ -230,7 +230,7 @@ class _Writer:
         self._chars -= size * 4 // 3
         if self._chars < 0:
             return f"<{type_name(value)}, {size_of(value)}, left out>"
-        text = base64.b64encode(bytes(value)).decode("ascii")
+        text = binascii.b2a_base64(value, newline=False).decode("ascii")
         return f"data:application/octet-stream;base64,{text}"
 
 

@@ -16,7 +16,6 @@ source are told apart by `nit_names`.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
@@ -102,6 +101,8 @@ def provider_name(name: str) -> str:
     """
     if _PROVIDER_NAME.fullmatch(name):
         return name
+    import hashlib  # noqa: PLC0415 - loads OpenSSL, for names that few tools have
+
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     stem = _NOT_PROVIDER.sub("_", name).strip("_")[:55]
     return f"{stem or 'tool'}_{digest}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
-from urllib.parse import unquote, urldefrag, urljoin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,6 +92,12 @@ def resolve_reference(root: JsonValue, reference: JsonValue) -> JsonValue:
         return root
     if reference.startswith("#/"):
         return _at_pointer(root, reference[1:])
+    return _at_address(root, reference)
+
+
+def _at_address(root: JsonObject, reference: str) -> JsonValue:
+    from urllib.parse import urldefrag, urljoin  # noqa: PLC0415 - few schemas have addresses
+
     base = root.get("$id", root.get("id"))
     base = base if isinstance(base, str) else ""
     address, fragment = urldefrag(urljoin(base, reference))
@@ -150,9 +155,13 @@ def _in_place(schema: JsonObject) -> Iterator[tuple[JsonObject, bool]]:
 
 
 def _at_pointer(start: JsonValue, pointer: str) -> JsonValue:
+    if "%" in pointer:
+        from urllib.parse import unquote  # noqa: PLC0415 - few schemas have such names
+
+        pointer = unquote(pointer)
     value = start
     for raw in pointer.split("/")[1:]:
-        key = unquote(raw).replace("~1", "/").replace("~0", "~")
+        key = raw.replace("~1", "/").replace("~0", "~")
         if isinstance(value, dict) and key in value:
             value = value[key]
         elif isinstance(value, list) and key.isascii() and key.isdigit() and int(key) < len(value):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, TypeGuard, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
 Kind: TypeAlias = Literal["String", "Number", "Boolean", "Null", "List", "Object"]
 
@@ -235,22 +235,21 @@ def survey(value: object, *, most_nodes: int) -> Survey:
     """Measure a value in time linear in what it really holds, whatever it shares.
 
     Lists, tuples, mappings, sets and objects with fields are looked into; any other object counts
-    as one. It stops early once the value has more than `most_nodes`.
+    as one. It stops early once the value has more than `most_nodes`, or nests too deep.
     """
     done: dict[int, tuple[int, int, int]] = {}
-    open_now: set[int] = set()
     types: set[type] = {type(value)}
-    # A value is on the stack twice: to open its parts, then to add them up.
-    stack: list[tuple[object, list[object] | None]] = [(value, None)]
-    # Parts made on the way (of `fields_of`) must live as long as their ids are in use.
+    # The containers around the one at hand. Their parts must live as long as their ids are keys.
+    open_now: dict[int, Sequence[object]] = {}
+    # A container is on the stack twice: to look at its parts, then to add them up.
+    stack: list[tuple[object, bool]] = [(value, False)]
     keep: list[object] = []
     distinct = 0
     while stack:
-        current, parts = stack.pop()
+        current, is_opened = stack.pop()
         key = id(current)
-        if parts is not None:
-            open_now.discard(key)
-            done[key] = total = _sum(parts, done)
+        if is_opened:
+            done[key] = total = _sum(open_now.pop(key), done)
             if total[0] > most_nodes:
                 return Survey(*total)
             continue
@@ -258,47 +257,55 @@ def survey(value: object, *, most_nodes: int) -> Survey:
             continue
         if key in open_now:
             return Survey(0, 0, 0, is_cyclic=True)
-        children = _parts(current)
-        if children is None:
+        parts = _parts(current)
+        if parts is None:
             done[key] = _leaf(current)
             continue
-        distinct += 1 + len(children)
+        distinct += 1 + len(parts)
         if distinct > most_nodes:
             return Survey(distinct, 0, 0)
-        keep.append(children)
-        open_now.add(key)
-        stack.append((current, children))
-        inside = set(map(type, children))
+        inside = set(map(type, parts))
         types |= inside
-        if not SCALARS.issuperset(inside):
-            stack.extend((child, None) for child in children if type(child) not in SCALARS)
+        if SCALARS.issuperset(inside):
+            done[key] = (1 + len(parts), _chars(parts, str in inside), 1)
+            continue
+        if len(open_now) >= DEEPEST_VALUE:
+            return Survey(distinct, 0, DEEPEST_VALUE + 1)
+        keep.append(parts)
+        open_now[key] = parts
+        stack.append((current, True))
+        stack.extend((part, False) for part in parts if type(part) not in SCALARS)
     return Survey(*done[id(value)], types=frozenset(types))
 
 
-def _parts(value: object) -> list[object] | None:
-    match value:
-        case list() | tuple() | set() | frozenset():
-            return list(cast("list[object]", value))
-        case Mapping():
-            mapping = cast("Mapping[object, object]", value)
-            return [*mapping.keys(), *mapping.values()]
-        case _:
-            fields = fields_of(value)
-            return None if fields is None else list(fields.values())
+def _parts(value: object) -> Sequence[object] | None:
+    kind = type(value)
+    if kind is list:
+        return cast("list[object]", value)
+    if kind is dict:
+        held = cast("dict[object, object]", value)
+        return [*held, *held.values()]
+    if isinstance(value, list | tuple | set | frozenset):
+        return list(cast("list[object]", value))
+    items = items_of(value)
+    return None if items is None else [*items, *items.values()]
 
 
-def _sum(parts: list[object], done: dict[int, tuple[int, int, int]]) -> tuple[int, int, int]:
-    nodes, chars, depth = 1, 2, 0
+def _sum(parts: Sequence[object], done: dict[int, tuple[int, int, int]]) -> tuple[int, int, int]:
+    scalars = [part for part in parts if type(part) in SCALARS]
+    nodes, chars, depth = 1 + len(scalars), _chars(scalars, has_text=True), 0
     for part in parts:
-        if type(part) in SCALARS:
-            nodes += 1
-            chars += len(part) + 4 if isinstance(part, str) else 20
-        else:
+        if type(part) not in SCALARS:
             inside = done[id(part)]
             nodes += inside[0]
             chars += inside[1] + 2
             depth = max(depth, inside[2])
     return nodes, chars, depth + 1
+
+
+def _chars(scalars: Sequence[object], has_text: bool) -> int:
+    texts = sum(len(part) for part in scalars if isinstance(part, str)) if has_text else 0
+    return 2 + 20 * len(scalars) + texts
 
 
 def _leaf(value: object) -> tuple[int, int, int]:

@@ -15,6 +15,7 @@ from nit_kernel.config import Limits
 from nit_kernel.language.json_form import clean_text, foreign_text, json_text
 from nit_kernel.language.previews import preview
 from nit_kernel.language.shapes import (
+    DEEPEST_VALUE,
     SCALARS,
     is_sequence,
     items_of,
@@ -62,7 +63,7 @@ def text_of(value: object, limits: Limits = _DEFAULT_LIMITS) -> str:
         return _number_text(plain)
     if is_sequence(value) or items_of(value) is not None:
         _measure(value, limits)
-        return json_text(value, limits)
+        return _bounded(json_text(value, limits), limits)
     return _bounded(foreign_text(value), limits)
 
 
@@ -135,7 +136,13 @@ def _measure(value: object, limits: Limits) -> None:
             "use a part of it, such as `$x[:100]`",
             is_limit=True,
         )
-    if size.chars > limits.value_bytes:
+    if size.depth > DEEPEST_VALUE:
+        raise TextError(
+            f"a value that nests more than {DEEPEST_VALUE} levels deep has no text",
+            "use a part of it",
+            is_limit=True,
+        )
+    if size.chars > limits.value_bytes + 20 * size.nodes:
         raise _too_long(limits)
 
 

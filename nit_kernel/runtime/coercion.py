@@ -16,7 +16,7 @@ import math
 from typing import TYPE_CHECKING, Final, cast
 
 from nit_kernel.config import Limits
-from nit_kernel.language.json_form import clean_text
+from nit_kernel.language.json_form import clean_text, to_json
 from nit_kernel.language.parameters import Declared, declared_parameters
 from nit_kernel.language.shapes import DEEPEST_VALUE, SCALARS, survey
 from nit_kernel.runtime.conversion import Conversion, Place, check_size
@@ -348,7 +348,7 @@ class Coercer:
         validator = self._validator(node)
         if _says_valid(validator, value):
             return True
-        view = _as_json(value)
+        view = _as_json(_without_free(node, value))
         return view is not value and _says_valid(validator, view)
 
     def _refuse_misfit(self, node: SchemaNode, value: object, keys: list[object]) -> None:
@@ -418,7 +418,11 @@ def _first_error(schema: JsonObject, value: object) -> jsonschema_rs.ValidationE
     import jsonschema_rs  # noqa: PLC0415 - 20 ms that plain schemas do not need
 
     validator = jsonschema_rs.validator_for(schema, offline=True, validate_formats=False)
-    return next(validator.iter_errors(_as_json(value)), None)
+    try:
+        return next(validator.iter_errors(_as_json(value)), None)
+    except ValueError:
+        # Some part is no JSON; the schema says nothing of parts, so a stand-in will do.
+        return next(validator.iter_errors(to_json(value)), None)
 
 
 def _refuse_to_fetch(address: str) -> JsonValue:
@@ -431,6 +435,26 @@ def _says_valid(validator: jsonschema_rs.Draft202012Validator, value: object) ->
     except ValueError:
         # It met a value that is no JSON where the schema says something.
         return False
+
+
+def _without_free(node: SchemaNode, value: object, depth: int = 0) -> object:
+    """Return the value without what stands where every value fits, which may be no JSON at all.
+
+    A validator that looks at a whole object (`additionalProperties`) cannot read a DataFrame in it.
+    """
+    if type(value) is not dict or depth > DEEPEST_VALUE:
+        return value
+    if node.looks_at_whole or node.all_of or node.unions:
+        return value
+    held = cast("dict[str, object]", value)
+    seen: dict[str, object] = {}
+    for key, member in held.items():
+        nodes = node.members(key) if type(member) not in SCALARS else ()
+        if nodes and all(n.is_free for n in nodes):
+            seen[key] = None
+        else:
+            seen[key] = _without_free(nodes[0], member, depth + 1) if len(nodes) == 1 else member
+    return seen if any(seen[key] is not member for key, member in held.items()) else value
 
 
 def _as_json(value: object) -> object:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from nit_kernel.runtime.schema_nodes import SchemaNode
 
 _JSON_TYPES: Final = SCALARS | {list, dict}
-_JSON_KINDS: Final[dict[type, tuple[str, ...]]] = {
+JSON_KINDS: Final[dict[type, tuple[str, ...]]] = {
     str: ("string",),
     bool: ("boolean",),
     int: ("integer", "number"),
@@ -47,6 +47,8 @@ _JSON_KINDS: Final[dict[type, tuple[str, ...]]] = {
     dict: ("object",),
     type(None): ("null",),
 }
+"""The JSON types that the values of a Python type are of."""
+
 _OPEN: Final = object()
 
 
@@ -180,7 +182,7 @@ class Conversion:
     # Types
 
     def _typed(self, node: SchemaNode, kind: str, value: object, place: Place) -> object:
-        if kind in _JSON_KINDS[type(value)]:
+        if kind in JSON_KINDS[type(value)]:
             return value
         result: object = FAIL
         match kind:
@@ -220,7 +222,7 @@ class Conversion:
         return without_spelling(spelled)
 
     def _one_of_types(self, node: SchemaNode, value: object, place: Place, depth: int) -> object:
-        own = [kind for kind in node.types if kind in _JSON_KINDS[type(value)]]
+        own = [kind for kind in node.types if kind in JSON_KINDS[type(value)]]
         if own and self._fits(node, value):
             if type(value) is float and value.is_integer() and "number" not in node.types:
                 own = ["integer"]
@@ -299,7 +301,7 @@ class Conversion:
             return items
         fresh: list[object] = []
         for index, item in enumerate(items):
-            wanted = node.child(node.prefix[index]) if index < len(node.prefix) else rest
+            wanted = node.item(index)
             if wanted is None:
                 fresh.append(item)
             else:
@@ -371,7 +373,7 @@ class Conversion:
 
     def _count(self, steps: int, place: Place) -> None:
         self._steps += steps
-        if self._steps > self._limits.value_nodes:
+        if self._guarded and self._steps > self._limits.value_nodes:
             most = f"{self._limits.value_nodes:,}"
             raise too_large(f"holds more than {most} values, so it cannot be checked", place.keys())
 

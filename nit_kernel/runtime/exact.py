@@ -53,7 +53,8 @@ def to_integer(value: object, literal: Literal | None) -> object:
     if isinstance(value, float) and value.is_integer():
         if literal is not None and literal.value == value:
             # `9007199254740993.0` is not what its float is.
-            return _exact_integer(literal.text)
+            exact = _exact_integer(literal.text)
+            return int(value) if exact is FAIL else exact
         return int(value)
     return FAIL
 

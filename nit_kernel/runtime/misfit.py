@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, cast
 
-from nit_kernel.language.names import either, nearest
-from nit_kernel.language.previews import describe, preview
+from nit_kernel.language.names import did_you_mean, either, nearest
+from nit_kernel.language.previews import describe, preview, shortened
 from nit_kernel.language.shapes import counted, kind_of, type_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from jsonschema_rs import ValidationError
-
-    from nit_kernel.language.parameters import JsonValue
 
 DOES_NOT_FIT: Final = "NIT420"
 MISSING_ARGUMENT: Final = "NIT421"
@@ -23,6 +21,7 @@ TOO_LARGE: Final = "NIT423"
 
 _MOST_CHOICES: Final = 20
 _SHOWN: Final = 60
+_LONGEST_PATH: Final = 200
 _TYPE_WORDS: Final = {"array": "list"}
 
 
@@ -64,7 +63,7 @@ def path_text(keys: Iterable[object]) -> str:
         else:
             name = key if isinstance(key, str) else str(key)
             text += f"[{json.dumps(name, ensure_ascii=False)}]" if text else name
-    return text
+    return shortened(text, _LONGEST_PATH)
 
 
 def got(value: object) -> str:
@@ -114,57 +113,47 @@ def too_large(problem: str, keys: Sequence[object]) -> CoercionError:
     return CoercionError(problem, keys=keys, code=TOO_LARGE)
 
 
-def from_validation(error: ValidationError, arguments: object) -> CoercionError:
-    """Put the validator's finding about the arguments in our words."""
-    path = list(error.instance_path)
-    return _explain(error, list(path), _at(arguments, path))
+def one_of(options: Sequence[object], value: object) -> str:
+    """Return the allowed values, near ones first: "`"a"`, `"b"` or `"c"`"."""
+    texts = [_json(option) for option in options]
+    if isinstance(value, str):
+        near = nearest(value, [option for option in options if isinstance(option, str)])
+        texts = list(dict.fromkeys([*(_json(option) for option in near), *texts]))
+    if len(texts) > _MOST_CHOICES:
+        more = len(texts) - _MOST_CHOICES
+        return f"{', '.join(texts[:_MOST_CHOICES])} or one of {more} others"
+    return either(texts)
 
 
-def _explain(error: ValidationError, keys: list[object], value: object) -> CoercionError:
+def from_validation(
+    error: ValidationError, value: object, keys: Sequence[object], known: Sequence[str]
+) -> CoercionError:
+    """Put the validator's finding about one value, its parts aside, in our words.
+
+    Args:
+        error: What the validator found.
+        value: The value.
+        keys: Its place.
+        known: The keys that an object may have here.
+    """
     match error.kind.name:
-        case "anyOf" | "oneOf":
-            return _explain_union(error, keys, value)
         case "required":
-            name = _kind(error, "property")
+            name = str(_kind(error, "property"))
             if not keys:
-                return missing_argument(str(name))
-            return CoercionError(
-                f"the key {json.dumps(name, ensure_ascii=False)} is missing", keys=keys
-            )
+                return missing_argument(name)
+            return CoercionError(f"the key {_json(name)} is missing", keys=keys)
         case "additionalProperties" | "unevaluatedProperties":
             names = cast("list[str]", _kind(error, "unexpected"))
-            listed = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
             word = "key" if len(names) == 1 else "keys"
-            return CoercionError(f"unknown {word} {listed}", keys=keys)
+            hint = did_you_mean(names[0], known) if len(names) == 1 else None
+            listed = ", ".join(map(_json, names))
+            return CoercionError(f"unknown {word} {listed}", keys=keys, hint=hint)
         case _:
             pass
     wanted = _wanted(error, value)
     if wanted is None:
-        return CoercionError(_plain_message(error), keys=keys)
+        return CoercionError(error.message.partition("\n")[0], keys=keys)
     return misfit(wanted, value, keys, _hint(error, value))
-
-
-def _explain_union(error: ValidationError, keys: list[object], value: object) -> CoercionError:
-    branches = _branches(error)
-    if not branches:
-        return misfit("a value that fits only one of the allowed forms", value, keys)
-    here = list(error.instance_path)
-    # A branch of the value's own type says more than that the other types were wanted, too.
-    deeper = [branch for branch in branches if not any(_is_other_type(e, here) for e in branch)]
-    if len(deeper) == 1 and deeper[0]:
-        inner = min(deeper[0], key=lambda e: len(e.instance_path))
-        steps = list(inner.instance_path)[len(here) :]
-        return _explain(inner, [*keys, *steps], _at(value, steps))
-    wanted = [text for branch in branches for e in branch[:1] if (text := _wanted(e, value))]
-    distinct = list(dict.fromkeys(wanted))
-    return misfit(either(distinct) if distinct else "another value", value, keys)
-
-
-def _is_other_type(error: ValidationError, here: list[str | int]) -> bool:
-    if list(error.instance_path) == here:
-        return error.kind.name in ("type", "enum", "const", "falseSchema")
-    # A tag (`kind: "circle"`) that says which member of a union was meant.
-    return len(error.instance_path) == len(here) + 1 and error.kind.name == "const"
 
 
 def _wanted(error: ValidationError, value: object) -> str | None:
@@ -173,7 +162,7 @@ def _wanted(error: ValidationError, value: object) -> str | None:
         case "type":
             return wanted_types(cast("list[str]", _kind(error, "types")))
         case "enum":
-            return _one_of(cast("list[JsonValue]", _kind(error, "options")), value)
+            return one_of(cast("list[object]", _kind(error, "options")), value)
         case "const":
             return _json(_kind(error, "expected_value"))
         case "minimum":
@@ -206,28 +195,8 @@ def _wanted(error: ValidationError, value: object) -> str | None:
             return f"text that matches `{_kind(error, 'pattern')}`"
         case "uniqueItems":
             return "items that all differ"
-        case "contains":
-            return "an item of the kind that the schema asks for"
-        case "falseSchema":
-            return "nothing here"
-        case "not":
-            return "a value that the schema does not rule out"
-        case "anyOf" | "oneOf":
-            texts = [_wanted(e, value) for branch in _branches(error) for e in branch[:1]]
-            return either(list(dict.fromkeys(text for text in texts if text))) or None
         case _:
             return None
-
-
-def _one_of(options: list[JsonValue], value: object) -> str:
-    texts = [_json(option) for option in options]
-    if isinstance(value, str):
-        near = nearest(value, [option for option in options if isinstance(option, str)])
-        texts = list(dict.fromkeys([*(_json(option) for option in near), *texts]))
-    if len(texts) > _MOST_CHOICES:
-        more = len(texts) - _MOST_CHOICES
-        return f"{', '.join(texts[:_MOST_CHOICES])} or one of {more} others"
-    return either(texts)
 
 
 def _hint(error: ValidationError, value: object) -> str | None:
@@ -243,30 +212,9 @@ def _hint(error: ValidationError, value: object) -> str | None:
     return None
 
 
-def _branches(error: ValidationError) -> list[list[ValidationError]]:
-    return cast("list[list[ValidationError]]", _kind(error, "context") or [])
-
-
 def _kind(error: ValidationError, field: str) -> object:
     return getattr(error.kind, field, None)
 
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _plain_message(error: ValidationError) -> str:
-    return error.message.partition("\n")[0]
-
-
-def _at(value: object, steps: Sequence[str | int]) -> object:
-    for step in steps:
-        value = cast("dict[str | int, object]", value)[step]
-    return value
-
-
-def first_error(
-    errors: Iterator[ValidationError], counts: Callable[[list[str | int]], bool]
-) -> ValidationError | None:
-    """Return the first error at a place that counts, or `None`."""
-    return next((error for error in errors if counts(list(error.instance_path))), None)

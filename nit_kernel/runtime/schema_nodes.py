@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final, cast
 from nit_kernel.language.parameters import resolve_reference
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nit_kernel.language.parameters import JsonObject, JsonValue
 
 PYTHON_TYPES: Final[dict[str, frozenset[type]]] = {
@@ -217,6 +219,30 @@ class SchemaNode:
     def items(self) -> SchemaNode | None:
         """The node of the items after the prefix."""
         return None if self.items_schema is None else self._tree.node(self.items_schema)
+
+    def item(self, index: int) -> SchemaNode | None:
+        """Return the node of one item of an array."""
+        schema = self.prefix[index] if index < len(self.prefix) else self.items_schema
+        return None if schema is None else self._tree.node(schema)
+
+    @property
+    def required(self) -> frozenset[str]:
+        """The members that an object must have, as far as it says so itself."""
+        names = self.schema.get("required") if isinstance(self.schema, dict) else None
+        return frozenset(name for name in _list(names) if isinstance(name, str))
+
+    def dependents(self, names: Iterable[str]) -> list[SchemaNode]:
+        """Return the nodes that apply to an object because it has certain members."""
+        held = self.schema if isinstance(self.schema, dict) else {}
+        found: list[SchemaNode] = []
+        for keyword in ("dependentSchemas", "dependencies"):
+            match held.get(keyword):
+                case dict() as schemas:
+                    wanted = [schemas[name] for name in names if name in schemas]
+                    found.extend(self._tree.node(s) for s in wanted if isinstance(s, dict | bool))
+                case _:
+                    pass
+        return found
 
     @property
     def has_members(self) -> bool:
