@@ -356,9 +356,9 @@ _ValueRule: TypeAlias = str | tuple[str, object]
 `("constant", number_or_constant_as_written)`."""
 
 _ToolRow: TypeAlias = tuple[
-    Sequence[str], str | None, Sequence[tuple[str, Sequence[_ValueRule]]], bool
+    str, str | None, Sequence[tuple[str, Sequence[_ValueRule]]], bool
 ]
-"""`(names, exact, parameters, is_open)`: the names it is called by, the exact name where the call
+"""`(name, exact, parameters, is_open)`: the name it is called by, the exact name where the call
 goes through the built-in `call`, the rules of each parameter's values (none: any), whether other
 arguments are let in."""
 

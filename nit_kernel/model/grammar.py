@@ -18,7 +18,6 @@ from nit_kernel.language.schema import (
     JsonValue,
     ToolSpec,
     is_bare_name,
-    nit_name,
     resolve_reference,
 )
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 GrammarFormat: TypeAlias = Literal["gbnf", "lark"]
 
 _ValueRule: TypeAlias = str | tuple[str, object]
-_ToolRow: TypeAlias = tuple[list[str], str | None, list[tuple[str, list[_ValueRule]]], bool]
+_ToolRow: TypeAlias = tuple[str, str | None, list[tuple[str, list[_ValueRule]]], bool]
 
 _MOST_CHOICES: Final = 200
 _MOST_NESTED: Final = 4
@@ -72,15 +71,9 @@ def _tool_row(spec: ToolSpec) -> _ToolRow:
             rules = [*rules, "null"]  # it means "left out"
         parameters.append((spec.argument_names[exact], rules))
     is_open = spec.is_open or bool(spec.declared.patterns)
-    names = [name for name in (spec.nit_name, spec.name) if _is_written_so(name)]
-    if names:
-        return (list(dict.fromkeys(names)), None, parameters, is_open)
-    return (["call"], spec.name, parameters, is_open)
-
-
-def _is_written_so(name: str) -> bool:
-    # a dotted name is one name to the language
-    return is_bare_name(name) and all(nit_name(part) == part for part in name.split("."))
+    if is_bare_name(spec.nit_name):
+        return (spec.nit_name, None, parameters, is_open)
+    return ("call", spec.name, parameters, is_open)
 
 
 def _value_rules(schema: JsonValue, root: JsonObject, depth: int) -> list[_ValueRule]:

@@ -28,22 +28,20 @@ class LlamaGrammar:
         try:
             for character in text:
                 self._library.accept(state, ord(character))
-                count, _ = self._stacks(state)
-                if count == 0:
-                    return False
-            return self._stacks(state)[1]
+            return self._can_end(state)
         finally:
             self._library.free(state)
 
-    def _stacks(self, state: int) -> tuple[int, bool]:
-        # a vector of vectors: begin, end and capacity each; an empty stack has nothing left to read
+    def _can_end(self, state: int) -> bool:
+        # A vector of the stacks that are left (none after a wrong character), each a vector: begin,
+        # end and capacity. An empty stack has nothing left to read.
         begin, end, _ = self._library.stacks(state).contents
         begin, end = begin or 0, end or 0
         count = (end - begin) // (3 * ctypes.sizeof(ctypes.c_void_p))
         if count == 0:
-            return 0, False
+            return False
         words = (ctypes.c_void_p * (3 * count)).from_address(begin)
-        return count, any(words[3 * i] == words[3 * i + 1] for i in range(count))
+        return any(words[3 * i] == words[3 * i + 1] for i in range(count))
 
     def close(self) -> None:
         self._library.free(self._start)

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 type ToolRow<'py> = (
-    Vec<String>,
+    String,
     Option<String>,
     Vec<(String, Vec<Bound<'py, PyAny>>)>,
     bool,
@@ -43,7 +43,7 @@ fn value_rules(rules: &[Bound<'_, PyAny>]) -> PyResult<Vec<ValueRule>> {
     rules.iter().map(value_rule).collect()
 }
 
-fn tool_rule((names, exact, parameters, is_open): ToolRow<'_>) -> PyResult<ToolRule> {
+fn tool_rule((name, exact, parameters, is_open): ToolRow<'_>) -> PyResult<ToolRule> {
     let parameters: PyResult<Vec<_>> = parameters
         .into_iter()
         .map(|(name, values)| {
@@ -54,7 +54,7 @@ fn tool_rule((names, exact, parameters, is_open): ToolRow<'_>) -> PyResult<ToolR
         })
         .collect();
     Ok(ToolRule {
-        names,
+        name,
         exact,
         parameters: parameters?,
         is_open,

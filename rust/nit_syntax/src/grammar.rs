@@ -58,8 +58,8 @@ pub struct ParameterRule {
 /// One tool that a block may call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolRule {
-    /// Its names as written in a script, one or more.
-    pub names: Vec<String>,
+    /// Its name as written in a script.
+    pub name: String,
     /// Its exact name, where it is called through the built-in that takes that.
     pub exact: Option<String>,
     /// Its parameters.
@@ -132,7 +132,7 @@ fn argument_of(tool: &ToolRule, values: &mut Values) -> Option<Node> {
 
 fn call_of(tool: &ToolRule, argument: Option<Node>) -> Node {
     let space = || rule("space").optional();
-    let name = one_of(tool.names.iter().map(|name| text(&**name)).collect());
+    let name = text(&*tool.name);
     match (&tool.exact, argument) {
         (None, None) => all([name, text("("), space(), text(")")]),
         (None, Some(argument)) => all([name, listed("(", &argument, ")")]),
