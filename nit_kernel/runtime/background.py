@@ -238,6 +238,7 @@ class Scheduler:
         self._line: deque[BackgroundTask] = deque()
         self._running = 0
         self._open = 0
+        self._waiting = 0
         self._last: deque[BackgroundTask] = deque()
         self._unsaid: deque[BackgroundTask] = deque()
         self._here = threading.local()
@@ -371,10 +372,11 @@ class Scheduler:
                     if not self._unsaid:
                         break
                     task = self._unsaid.popleft()
-                task.ended.set_result(None)
                 task.run.notify_task(task)
                 self._start_next()
                 self._file(task)
+                # Last, so that who waits does not wake up to a busy interpreter lock.
+                task.ended.set_result(None)
         finally:
             self._here.is_saying = False
 
@@ -392,7 +394,8 @@ class Scheduler:
                 if self._listed.get(old.name) is old:
                     del self._listed[old.name]
             self._open -= 1
-            self._idle.notify_all()
+            if self._waiting:
+                self._idle.notify_all()
         for unread in dropped:
             if unread.state == "failed" and not unread.seen:
                 unread.seen = True
@@ -445,11 +448,17 @@ class Scheduler:
         """Wait until no task runs or waits; whether that came in `timeout` seconds."""
         deadline = None if timeout is None else time.monotonic() + timeout
         with self._idle:
-            while self._open:
-                left = _SLICE_S if deadline is None else min(_SLICE_S, deadline - time.monotonic())
-                if left <= 0:
-                    return False
-                self._idle.wait(left)
+            self._waiting += 1
+            try:
+                while self._open:
+                    left = _SLICE_S
+                    if deadline is not None:
+                        left = min(left, deadline - time.monotonic())
+                    if left <= 0:
+                        return False
+                    self._idle.wait(left)
+            finally:
+                self._waiting -= 1
         return True
 
     async def await_idle(self, timeout: float | None = None) -> bool:

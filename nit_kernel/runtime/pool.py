@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
 from concurrent.futures import Executor, Future
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
@@ -26,8 +26,9 @@ class DaemonPool(Executor):
 
     def __init__(self, name: str = "nit-worker") -> None:
         self._name = name
-        self._work: deque[tuple[Future[Any], Callable[[], None]]] = deque()
-        self._wake = threading.Condition(threading.Lock())
+        self._work: SimpleQueue[_Job | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        # Threads that wait for work which nobody has promised them yet.
         self._idle = 0
         self._born = 0
         self._closed = False
@@ -39,23 +40,12 @@ class DaemonPool(Executor):
             RuntimeError: The pool was shut down.
         """
         future: Future[T] = Future()
-
-        def work() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
-            try:
-                value = fn(*args, **kwargs)
-            except BaseException as error:  # noqa: BLE001 - the future carries it to who waits
-                future.set_exception(error)
-            else:
-                future.set_result(value)
-
-        with self._wake:
+        with self._lock:
             if self._closed:
                 raise RuntimeError("the pool was shut down")
-            self._work.append((future, work))
-            if self._idle >= len(self._work):
-                self._wake.notify()
+            self._work.put(_Job(future, fn, args, kwargs))
+            if self._idle:
+                self._idle -= 1
                 return future
             self._born += 1
             number = self._born
@@ -64,26 +54,58 @@ class DaemonPool(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take no more work; threads end when theirs is done. Never waits, whatever `wait` says."""
-        with self._wake:
+        dropped: list[_Job] = []
+        with self._lock:
             self._closed = True
-            dropped = list(self._work) if cancel_futures else []
-            if cancel_futures:
-                self._work.clear()
-            self._wake.notify_all()
-        for future, _ in dropped:
-            future.cancel()
+            while cancel_futures and not self._work.empty():
+                job = self._work.get()
+                if job is not None:
+                    dropped.append(job)
+            for _ in range(self._born):
+                self._work.put(None)
+        for job in dropped:
+            job.future.cancel()
 
     def _live(self) -> None:
         while True:
-            with self._wake:
-                while not self._work:
-                    if self._closed:
+            try:
+                job = self._work.get(timeout=_IDLE_S)
+            except Empty:
+                with self._lock:
+                    # Work may have been promised to this thread just now.
+                    if self._work.empty():
+                        self._idle -= 1
                         return
-                    self._idle += 1
-                    woken = self._wake.wait(_IDLE_S)
-                    self._idle -= 1
-                    if not woken and not self._work:
-                        return
-                _, work = self._work.popleft()
-            work()
-            del work
+                continue
+            if job is None:
+                return
+            job.run()
+            del job
+            with self._lock:
+                self._idle += 1
+
+
+class _Job:
+    __slots__ = ("args", "fn", "future", "kwargs")
+
+    def __init__(
+        self,
+        future: Future[Any],
+        fn: Callable[..., object],
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+    ) -> None:
+        self.future = future
+        self.fn = fn
+        self.args = args
+        self.kwargs = kwargs
+
+    def run(self) -> None:
+        if not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            value = self.fn(*self.args, **self.kwargs)
+        except BaseException as error:  # noqa: BLE001 - the future carries it to who waits
+            self.future.set_exception(error)
+        else:
+            self.future.set_result(value)
