@@ -442,11 +442,11 @@ def _without_free(node: SchemaNode, value: object, depth: int = 0) -> object:
 
     A validator that looks at a whole object (`additionalProperties`) cannot read a DataFrame in it.
     """
-    if type(value) is not dict or depth > DEEPEST_VALUE:
-        return value
-    if node.looks_at_whole or node.all_of or node.unions:
-        return value
+    if not isinstance(value, dict) or depth > DEEPEST_VALUE:
+        return cast("object", value)
     held = cast("dict[str, object]", value)
+    if node.looks_at_whole or node.all_of or node.unions:
+        return held
     seen: dict[str, object] = {}
     for key, member in held.items():
         nodes = node.members(key) if type(member) not in SCALARS else ()
@@ -454,7 +454,7 @@ def _without_free(node: SchemaNode, value: object, depth: int = 0) -> object:
             seen[key] = None
         else:
             seen[key] = _without_free(nodes[0], member, depth + 1) if len(nodes) == 1 else member
-    return seen if any(seen[key] is not member for key, member in held.items()) else value
+    return seen if any(seen[key] is not member for key, member in held.items()) else held
 
 
 def _as_json(value: object) -> object:
