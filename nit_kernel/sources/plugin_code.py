@@ -12,6 +12,7 @@ and whole second only, too coarse for a file that a cell writes just before `%ni
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import linecache
@@ -31,12 +32,12 @@ from importlib.machinery import (
 )
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn, cast
+
+from nit_kernel.sources.plugin_faults import FaultList
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from nit_kernel.sources.plugin_faults import FaultList
+    from collections.abc import Callable, Sequence
 
 _PREFIX: Final = "_nit_plugin_"
 _MAX_FILES: Final = 2_000
@@ -67,7 +68,13 @@ class PluginCode:
 
 
 def import_plugin(
-    name: str, folder: Path, entry: Path, faults: FaultList, *, install: dict[str, str]
+    name: str,
+    folder: Path,
+    entry: Path,
+    faults: FaultList,
+    *,
+    install: dict[str, str],
+    package: str | None = None,
 ) -> PluginCode | None:
     """Import a plugin's entry point, or add the fault that says why that failed.
 
@@ -77,16 +84,20 @@ def import_plugin(
         entry: The resolved entry point, inside the folder.
         faults: Takes what is wrong.
         install: What pip installs for a module that the manifest speaks of.
+        package: The package to import it in, where it may be imported already; a new one if left
+            out.
     """
     if PluginFinder not in sys.meta_path:
         sys.meta_path.insert(0, PluginFinder)
-    package = f"{_PREFIX}{name}_{secrets.token_hex(6)}"
+    package = package or f"{_PREFIX}{name}_{secrets.token_hex(6)}"
     parts = entry.relative_to(folder).with_suffix("").parts
     try:
-        _add_package(package, folder)
+        if package not in sys.modules:
+            _add_package(package, folder)
         if parts == ("__init__",):
             module = sys.modules[package]
-            _execute_as_package(module, entry)
+            if getattr(module, "__file__", None) is None:
+                _execute_as_package(module, entry)
         else:
             linecache.checkcache(str(entry))
             module = importlib.import_module(".".join((package, *parts)))
@@ -95,6 +106,40 @@ def import_plugin(
         _explain(error, folder, entry, faults, install)
         return None
     return PluginCode(module=module, package=package)
+
+
+class PluginFunction:
+    """A plain function of a plugin that another process can be sent (an executor's worker).
+
+    The name of its module means nothing there: it travels as the plugin's folder, which the other
+    process must see, too.
+    """
+
+    def __init__(
+        self, function: Callable[..., object], name: str, folder: Path, entry: Path
+    ) -> None:
+        self._function = function
+        self._place = (name, str(folder), str(entry))
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *arguments: object, **named: object) -> object:
+        return self._function(*arguments, **named)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        mark = fingerprint(Path(self._place[1]))
+        return _function_elsewhere, (*self._place, self._function.__name__, mark)
+
+
+def _function_elsewhere(
+    name: str, folder: str, entry: str, function: str, mark: str
+) -> Callable[..., object]:
+    """The function in the process that it was sent to; a plugin is imported once for each state."""
+    package = f"{_PREFIX}{name}_{hashlib.sha256(f'{folder} {mark}'.encode()).hexdigest()[:12]}"
+    faults = FaultList(name)
+    code = import_plugin(name, Path(folder), Path(entry), faults, install={}, package=package)
+    if code is None:
+        raise faults.faults[0].as_error()
+    return cast("Callable[..., object]", getattr(code.module, function))
 
 
 def forget_plugin(package: str) -> None:

@@ -12,6 +12,7 @@ from nit_kernel.language.schema import ToolSpec
 from nit_kernel.runtime.tool import Tool
 from nit_kernel.sources.functions import NO_SIGNATURE, described_tool, parameters_schema
 from nit_kernel.sources.manifest import DESCRIPTION, SCHEMA
+from nit_kernel.sources.plugin_code import PluginFunction
 from nit_kernel.sources.plugin_faults import suggestion
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def make_tools(
     """Make a tool of each command, or add the faults that say why it cannot be one."""
     tools: list[Tool] = []
     for command in manifest.commands:
-        function = _function(command, module, entry, faults)
+        function = _function(command, module, manifest, entry, folder, faults)
         tool = None if function is None else _tool(command, function, entry, folder, faults)
         if tool is not None:
             tools.append(tool)
@@ -60,10 +61,25 @@ def _unusable(command: Command, reason: str) -> Tool:
     return Tool(command.name, description, {"type": "object"}, refuse, thread="worker")
 
 
+def _is_awaited_or_iterated(function: object) -> bool:
+    return (
+        inspect.iscoroutinefunction(function)
+        or inspect.isgeneratorfunction(function)
+        or inspect.isasyncgenfunction(function)
+    )
+
+
 def _function(
-    command: Command, module: ModuleType, entry: Path, faults: FaultList
+    command: Command,
+    module: ModuleType,
+    manifest: Manifest,
+    entry: Path,
+    folder: Path,
+    faults: FaultList,
 ) -> _Function | None:
     value = cast("object", getattr(module, command.name, None))
+    if inspect.isfunction(value) and not _is_awaited_or_iterated(value):
+        return PluginFunction(value, manifest.name, folder, entry)
     if callable(value) and not isinstance(value, type):
         return value
     if value is not None:

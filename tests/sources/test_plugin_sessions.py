@@ -1,7 +1,10 @@
 """Plugins as a script sees them."""
 
 import asyncio
+import multiprocessing
+import os
 import threading
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -232,6 +235,26 @@ def test_checking_a_plugin_lists_its_faults(tmp_path: Path) -> None:
     folder = write_plugin(tmp_path / "bad", code="1 / 0")
     assert [fault.code for fault in check_plugin(folder)] == ["NIT558"]
     assert [fault.code for fault in check_plugin(tmp_path / "gone")] == ["NIT550"]
+
+
+def test_a_plain_function_can_be_sent_to_another_process(tmp_path: Path) -> None:
+    code = """
+import os
+from . import words
+def greet(name: str, times: int = 1) -> list:
+    return [os.getpid(), f"{words.HELLO} {name}"]
+"""
+    folder = write_plugin(tmp_path / "far", code=code, files={"words.py": "HELLO = 'hello'"})
+    # A process that is started anew knows nothing of this one's modules.
+    workers = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+    with workers, nit.Session(plugins=[folder], executor=workers) as session:
+        first = run(session, '$a = async greet(name="x")\n$a')
+        assert isinstance(first, list)
+        assert first[1] == "hello x"
+        assert first[0] != os.getpid()
+        (folder / "words.py").write_text("HELLO = 'HELLO'", encoding="utf-8")
+        session.reload_plugins()
+        assert run(session, '$a = async greet(name="x")\n$a[1]') == "HELLO x"
 
 
 def test_a_coroutine_of_a_plugin_can_be_awaited_from_python(tmp_path: Path) -> None:
