@@ -445,16 +445,11 @@ impl<'py> Builder<'_, 'py> {
 
     /// Whether a step of its own has made the text already.
     fn is_whole_template(&self, index: u32) -> bool {
-        let node = self.tree.node(index);
-        let has_reference =
-            (index + 1..node.next).any(|at| self.tree.node(at).kind == NodeKind::Interpolation);
-        let next = self
-            .run
-            .as_ref()
-            .and_then(|run| run.uses.as_slice().first());
-        node.kind == NodeKind::Template
-            && has_reference
-            && next.is_some_and(|found| found.is_whole())
+        let run = self.run.as_ref();
+        let next = run.and_then(|run| run.uses.as_slice().first());
+        next.is_some_and(|found| found.is_whole())
+            && self.tree.node(index).kind == NodeKind::Template
+            && self.tree.has_reference(index)
     }
 
     fn template_parts(

@@ -211,6 +211,15 @@ impl Tree {
         count
     }
 
+    /// Whether a template holds a reference.
+    pub fn has_reference(&self, template: u32) -> bool {
+        let end = self.node(template).next as usize;
+        let parts = self.nodes.get(template as usize..end).unwrap_or_default();
+        parts
+            .iter()
+            .any(|part| part.kind == NodeKind::Interpolation)
+    }
+
     /// The path that follows a reference or call.
     #[inline]
     pub fn path(&self, index: u32) -> Option<u32> {

@@ -9,14 +9,13 @@ use crate::span::{Span, offset};
 pub(crate) fn strip(source: &str, findings: &mut Findings) -> Span {
     let mut body = Span::new(0, offset(source.len()));
     // A fence may stand in the tags, or the tags in a fence.
-    for _ in 0..3 {
-        let text = body.text(source);
-        if text.starts_with('\u{FEFF}') {
-            body.start += 3;
-            continue;
-        }
+    for _ in 0..6 {
         let trimmed = trimmed(source, body);
         let text = trimmed.text(source);
+        if text.starts_with('\u{FEFF}') {
+            body.start = trimmed.start + offset('\u{FEFF}'.len_utf8());
+            continue;
+        }
         let inner = if text.starts_with("<nit") || text.ends_with('>') {
             tags(source, trimmed, findings)
         } else if text.starts_with("```") || text.starts_with("~~~") {

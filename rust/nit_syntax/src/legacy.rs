@@ -81,16 +81,20 @@ impl Parser<'_> {
         }
     }
 
-    /// Behind the end of a broken block, or before the next one.
+    /// Behind the end of a broken block, or before the next one if that begins a line.
     fn block_end(&self, from: u32, limit: u32) -> u32 {
         let rest = Span::new(from, limit).text(self.source);
         let end = rest.find(END).map(|at| at + END.len());
-        let call = rest.find(CALL);
-        match (end, call) {
-            (Some(end), Some(call)) => from + offset(end.min(call)),
-            (Some(at), None) | (None, Some(at)) => from + offset(at),
-            (None, None) => limit,
-        }
+        let begins_line = |at: &usize| {
+            let head = Span::new(0, from + offset(*at)).text(self.source);
+            head.trim_end_matches([' ', '\t']).ends_with(['\n', '\r'])
+        };
+        let mut calls = rest.match_indices(CALL).map(|(at, _)| at);
+        let call = match end {
+            Some(end) => calls.take_while(|at| *at < end).find(begins_line),
+            None => calls.find(begins_line),
+        };
+        call.or(end).map_or(limit, |at| from + offset(at))
     }
 
     fn block(&mut self, reader: &mut Reader<'_>) -> Block<()> {

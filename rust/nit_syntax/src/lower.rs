@@ -328,7 +328,9 @@ impl<'s> Lowering<'s> {
             let node = self.tree.node(index);
             match node.kind {
                 NodeKind::Call => inside.push((Inside::Call(index), node.next)),
-                NodeKind::Template => inside.push((Inside::Fallible(index), node.next)),
+                NodeKind::Template if self.tree.has_reference(index) => {
+                    inside.push((Inside::Fallible(index), node.next));
+                }
                 NodeKind::Variable | NodeKind::Bare if node.has(flag::HAS_PATH) => {
                     inside.push((Inside::Fallible(index), self.tree.after_value(index)));
                 }

@@ -34,6 +34,9 @@ impl Parser<'_> {
     #[inline]
     fn string(&mut self, token: Token) -> Parse {
         if token.flags & form::TEMPLATE != 0 {
+            if self.in_template {
+                return self.fail(mistakes::not_a_reference(token.span()));
+            }
             return self.template(token);
         }
         self.check_string(token);

@@ -2,11 +2,12 @@
 //!
 //! The rest of the failed statement is read word by word without being parsed. It ends at the line
 //! break or `;` at which all brackets are closed. A bracket or quote that is never closed must not
-//! swallow what follows; so a line that can only be a new statement (`$x =`, `async f`) ends it
-//! too, and a line that looks like one (`f(`, no deeper than the failed statement) ends it if the
-//! brackets are not closed later on.
+//! swallow what follows; so a line that can only be a new statement (`$x =`) ends it too, and a line
+//! that looks like one (`f(`, `async f`, no deeper than the failed statement) ends it if the brackets
+//! are not closed later on.
 
 use super::Parser;
+use super::unexpected::must_begin_statement;
 use crate::lexer::{Fault, Lexer};
 use crate::token::{Token, TokenKind};
 
@@ -50,14 +51,14 @@ impl Parser<'_> {
             }
             if begins_line && token.start > self.statement_start && token.start >= failed_line {
                 let second = lexer.clone().next_token();
-                let is_word = self.looks_like_statement(token, second);
-                if is_torn && (is_word || may_begin_statement(token, second)) {
-                    return token.start;
+                let must = must_begin_statement(token, second);
+                if must || is_torn && may_begin_statement(token, second) {
+                    return candidate.unwrap_or(token.start);
                 }
-                if is_word && (token.kind != TokenKind::Name || self.text(token) == "async") {
-                    return token.start;
-                }
-                if is_word && candidate.is_none() {
+                if candidate.is_none()
+                    && token.start >= failed_at
+                    && self.looks_like_statement(token, second)
+                {
                     candidate = Some(token.start);
                 }
             }

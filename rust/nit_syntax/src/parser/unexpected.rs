@@ -94,6 +94,16 @@ impl Parser<'_> {
     /// A value should stand here.
     #[cold]
     pub(super) fn unexpected_operand(&mut self) -> Parse<Next> {
+        let was_named = {
+            let before = (self.previous_end as usize).checked_sub(1);
+            before.and_then(|at| self.source.as_bytes().get(at)) == Some(&b'=')
+        };
+        if self.skip_continuation_prompt() {
+            return Ok(match self.frames.last() {
+                Some(frame) if frame.kind == FrameKind::Call && !was_named => Next::Argument,
+                _ => Next::Operand,
+            });
+        }
         let token = self.token;
         let span = token.span();
         let found = self.describe(token);
@@ -120,6 +130,9 @@ impl Parser<'_> {
     /// The key of a dict should stand here.
     #[cold]
     pub(super) fn unexpected_key(&mut self) -> Parse<Next> {
+        if self.skip_continuation_prompt() {
+            return Ok(Next::Key);
+        }
         let token = self.token;
         let diagnostic = match token.kind {
             TokenKind::Bad => return self.fail_bad_token(token).map(|()| Next::After),
@@ -133,6 +146,9 @@ impl Parser<'_> {
     /// A value has ended inside a bracket; neither a comma nor the closing bracket follows.
     #[cold]
     pub(super) fn unexpected_in_bracket(&mut self, frame: Frame) -> Parse<Next> {
+        if self.skip_continuation_prompt() {
+            return Ok(Next::After);
+        }
         let token = self.token;
         let span = token.span();
         let found = self.describe(token);
@@ -147,11 +163,11 @@ impl Parser<'_> {
                 mistakes::wrong_closer(span, frame.open, closer, self.text(token))
             }
             TokenKind::Comma if frame.kind == FrameKind::Index => mistakes::index_list(span),
-            TokenKind::Comma | TokenKind::Equal if frame.kind == FrameKind::Dict => {
-                mistakes::set_literal(span)
-            }
             TokenKind::Equal if self.previous_line_begins_statement() => {
                 return self.fail_unclosed(span);
+            }
+            TokenKind::Comma | TokenKind::Equal if frame.kind == FrameKind::Dict => {
+                mistakes::set_literal(span)
             }
             TokenKind::Equal if frame.kind == FrameKind::Call => {
                 mistakes::bad_argument_name(span, "a value")
@@ -335,24 +351,37 @@ impl Parser<'_> {
         self.fail(mistakes::unclosed_bracket(frame.open, bracket, closer).label(at, label))
     }
 
+    /// Skip the `...` that begins a line inside brackets where somebody copied a session.
+    fn skip_continuation_prompt(&mut self) -> bool {
+        let between = Span::new(self.previous_end, self.token.start).text(self.source);
+        let found = self.at(TokenKind::Ellipsis)
+            && !self.frames.is_empty()
+            && between.contains(['\n', '\r']);
+        if found {
+            let prompt = self.token.span();
+            let text = self.text(self.token);
+            self.findings.push(mistakes::prompt(prompt, text));
+            self.bump();
+        }
+        found
+    }
+
     /// Whether the token at hand begins a line that looks like the next statement.
     pub(super) fn begins_statement(&self) -> bool {
         let between = Span::new(self.previous_end, self.token.start).text(self.source);
         between.contains(['\n', '\r']) && self.looks_like_statement(self.token, self.following)
     }
 
-    /// Two words that begin a statement, as far as that can be told from them.
+    /// Whether two words at the start of a line can only be the beginning of a statement, or look
+    /// like one.
     pub(super) fn looks_like_statement(&self, first: Token, second: Token) -> bool {
-        match first.kind {
-            TokenKind::Marker | TokenKind::Prompt => true,
-            TokenKind::Variable => second.kind == TokenKind::Equal,
-            TokenKind::Name if self.text(first) == "async" => second.kind == TokenKind::Name,
-            TokenKind::Name => {
-                matches!(second.kind, TokenKind::LeftParen | TokenKind::Dot)
-                    && self.column(first.start) <= self.column(self.statement_start)
-            }
-            _ => false,
-        }
+        must_begin_statement(first, second)
+            || first.kind == TokenKind::Name
+                && self.column(first.start) <= self.column(self.statement_start)
+                && match second.kind {
+                    TokenKind::LeftParen | TokenKind::Dot => true,
+                    _ => second.kind == TokenKind::Name && self.text(first) == "async",
+                }
     }
 
     /// Whether the `=` at hand belongs to `$name =` at the start of a line.
@@ -379,5 +408,14 @@ impl Parser<'_> {
         let before = Span::new(0, at).text(self.source).as_bytes();
         let line = memchr::memrchr2(b'\n', b'\r', before).map_or(0, |found| found + 1);
         before.len() - line
+    }
+}
+
+/// Whether two words at the start of a line can only be the beginning of a statement.
+pub(super) fn must_begin_statement(first: Token, second: Token) -> bool {
+    match first.kind {
+        TokenKind::Marker | TokenKind::Prompt => true,
+        TokenKind::Variable => second.kind == TokenKind::Equal,
+        _ => false,
     }
 }
