@@ -124,13 +124,16 @@ class TaskDriver:
         steps = interpret(task.run, task.index, task.index + 1, task)
         try:
             request = steps.send(None)
-            while not task.done:
+            while True:
+                value, failure = None, None
                 try:
                     value = self._call(task, request)
                 except BaseException as error:  # noqa: BLE001 - whatever a tool raises is its failure
-                    request = steps.throw(CallFailed(error))
-                else:
-                    request = steps.send(value)
+                    failure = CallFailed(error)
+                if task.done:
+                    # It was cancelled, or its time is up: what the call came to is thrown away.
+                    break
+                request = steps.send(value) if failure is None else steps.throw(failure)
         except StopIteration as end:
             return end.value
         steps.close()
@@ -171,16 +174,18 @@ class TaskDriver:
         steps = interpret(task.run, task.index, task.index + 1, task)
         try:
             request = steps.send(None)
-            while not task.done:
+            while True:
+                value, failure = None, None
                 try:
                     value = await self._call_on_loop(task, request)
                 except BaseException as error:
                     if task.done and isinstance(error, CancelledError):
                         steps.close()
                         raise
-                    request = steps.throw(CallFailed(error))
-                else:
-                    request = steps.send(value)
+                    failure = CallFailed(error)
+                if task.done:
+                    break
+                request = steps.send(value) if failure is None else steps.throw(failure)
         except StopIteration as end:
             return end.value
         steps.close()
