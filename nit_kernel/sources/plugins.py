@@ -257,7 +257,7 @@ def _load(folder: Path, origin: str, faults: FaultList) -> Plugin:
         state = "failed"
         first = next(item for item in faults.faults if item.severity == "error")
         hint = f"; {first.hint}" if first.hint else ""
-        reason = f"the plugin `{manifest.name}` did not load: {first.message}{hint}"
+        reason = f"the plugin `{manifest.name}` did not load: {first.place}: {first.message}{hint}"
         tools = _distinct(unusable_tools(manifest, reason))
         if package is not None:
             forget_plugin(package)

@@ -230,8 +230,8 @@ def test_the_tools_of_a_broken_plugin_are_known_and_say_why(tmp_path: Path) -> N
     found = registry.resolve("greet")
     assert isinstance(found, Disabled)
     assert found.reason == (
-        "the plugin `bad` did not load: raised while it was imported: ZeroDivisionError: division"
-        " by zero"
+        "the plugin `bad` did not load: bad/code.py:1:1: raised while it was imported:"
+        " ZeroDivisionError: division by zero"
     )
     assert registry.tools() == []
 
