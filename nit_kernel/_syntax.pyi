@@ -359,7 +359,7 @@ _ToolRow: TypeAlias = tuple[
     str, str | None, Sequence[tuple[str, Sequence[_ValueRule]]], bool
 ]
 """`(name, exact, parameters, is_open)`: the name it is called by, the exact name where the call
-goes through the built-in `call`, the rules of each parameter's values (none: any), whether other
+goes through the built-in `call` or `help`, the rules of each parameter's values (none: any), whether other
 arguments are let in."""
 
 def grammar(tools: Sequence[_ToolRow], id: str, format: str = "gbnf") -> str:

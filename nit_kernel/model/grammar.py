@@ -44,7 +44,13 @@ class HasSpec(Protocol):
         ...
 
 
-def grammar(tools: Iterable[ToolSpec | HasSpec], id: str, format: GrammarFormat = "gbnf") -> str:
+def grammar(
+    tools: Iterable[ToolSpec | HasSpec],
+    id: str,
+    format: GrammarFormat = "gbnf",
+    *,
+    with_help: bool = False,
+) -> str:
     """Write the grammar of a reply: prose plus at most one block that calls only these tools.
 
     Arguments may come in any order. A value is what its parameter's schema says in plain types
@@ -55,12 +61,16 @@ def grammar(tools: Iterable[ToolSpec | HasSpec], id: str, format: GrammarFormat 
         id: The id in the block's tag, as in `<nit-A1B2>`.
         format: `"gbnf"` for llama.cpp; `"lark"` for llguidance, vLLM and OpenAI's custom tools. A
             server of llama.cpp takes the second too, after a line `%llguidance {}`.
+        with_help: Whether the block may also ask for a tool's full description, `help("name")`.
 
     Raises:
         ValueError: The id cannot stand in a tag, or the format is another.
     """
     specs = [tool if isinstance(tool, ToolSpec) else tool.spec for tool in tools]
-    return _syntax.grammar([_tool_row(spec) for spec in specs], id, format)
+    rows = [_tool_row(spec) for spec in specs]
+    if with_help:
+        rows += [("help", spec.nit_name, [], False) for spec in specs]
+    return _syntax.grammar(rows, id, format)
 
 
 def _tool_row(spec: ToolSpec) -> _ToolRow:

@@ -125,6 +125,20 @@ def test_each_reply_of_a_table_is_taken_or_refused() -> None:
         assert (reply, gbnf.accepts(reply), lark.accepts(reply)) == (reply, is_taken, is_taken)
 
 
+def test_help_is_taken_where_it_is_wanted() -> None:
+    for with_help in (False, True):
+        lark = LarkGrammar(grammar(TOOLS, ID, "lark", with_help=with_help))
+        asks = [lark.accepts(reply(f"help({name})")) for name in ('"get_weather"', "'now'", "'x'")]
+        assert asks == [with_help, with_help, False]
+
+
+def test_an_id_or_format_that_cannot_be_is_refused() -> None:
+    with pytest.raises(ValueError, match="1 to 32 ASCII letters and digits"):
+        grammar(TOOLS, "A-1")
+    with pytest.raises(ValueError, match='"gbnf" or "lark", not "ebnf"'):
+        grammar(TOOLS, ID, "ebnf")  # type: ignore[arg-type]
+
+
 @pytest.mark.timeout(600)
 def test_every_corpus_script_that_its_schemas_allow_is_taken(shared: Path) -> None:
     corpus = rows(shared / "corpus" / "scripts") + rows(shared / "corpus")

@@ -177,7 +177,8 @@ class NitCodec:
     def _grammar_fields(self, request: Request, tools: Sequence[ToolSpec]) -> JsonObject:
         if self._grammar is None or request.handshake is None or not tools:
             return {}
-        text = grammar(tools, request.handshake, self._grammar)
+        with_help = len(tools) > self._catalogue_tools
+        text = grammar(tools, request.handshake, self._grammar, with_help=with_help)
         return (
             {"grammar": text}
             if self._grammar == "gbnf"
