@@ -8,6 +8,7 @@ use nit_syntax::lower::{dollar_strings, lower};
 use nit_syntax::parser::{Options, Parsed, parse};
 use nit_syntax::render::{render, terse};
 use nit_syntax::span::{LineIndex, Span};
+use nit_syntax::stream_filter::{StreamEvent, StreamFilter};
 
 /// A text from bytes: those below the number of `words` stand for one of them, others for
 /// themselves.
@@ -130,6 +131,32 @@ pub fn check_format(source: &str, parsed: &Parsed, upgrade: bool) {
             "{source}\n---\n{text}"
         );
     }
+}
+
+/// Checks that the stream filter cuts a good script out of a reply as a whole, whatever its strings
+/// and comments hold. Typographic quotes and NIT 1.0 blocks are no strings to the filter.
+pub fn check_filter(source: &str, parsed: &Parsed) {
+    let typographic = ['“', '”', '„', '‘', '’', '‚', '«', '»', '＂', '＇'];
+    if !parsed.is_ok() || source.contains(typographic) || source.contains("[[[NIT") {
+        return;
+    }
+    let mut filter = StreamFilter::new("A1B2", false, &[]).unwrap();
+    let mut events = Vec::new();
+    filter.feed(
+        format!("<nit-A1B2>{source}\n</nit-A1B2>").as_bytes(),
+        &mut events,
+    );
+    filter.finish(&mut events);
+    let script = format!("{source}\n").into_bytes();
+    let block = StreamEvent::Block {
+        script,
+        legacy: false,
+    };
+    assert_eq!(
+        events,
+        [StreamEvent::BlockOpen { legacy: false }, block],
+        "{source}"
+    );
 }
 
 /// How many `#` stand in no literal of the script, which is to say in its comments.
