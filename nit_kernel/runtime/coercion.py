@@ -75,6 +75,7 @@ class Coercer:
 
     __slots__ = (
         "_by_types",
+        "_by_types_else",
         "_is_plain",
         "_kinds",
         "_natives",
@@ -109,19 +110,23 @@ class Coercer:
         self._kinds: dict[str, frozenset[str]] = {}
         # The types that decide alone: a value of one of these is right whatever else is given.
         self._by_types: dict[str, frozenset[type]] = {}
+        # The same for an argument that the schema does not declare, where it lets any in.
+        self._by_types_else = _NO_TYPES
         if names_parameters_only(schema):
             for name, node in self.declared.properties.items():
                 leaf = self._tree.node(node).leaf
                 self._by_types[name] = _NO_TYPES if leaf is None else leaf
+            if self.declared.is_open and schema.get("additionalProperties", True) is True:
+                self._by_types_else = _JSON_TYPES
 
     def fits(self, arguments: Mapping[str, object]) -> bool:
         """Whether the arguments are right as they are, as far as can be told at once.
 
         `False` means that `coerce` has to look.
         """
-        by_types = self._by_types
+        by_types, otherwise = self._by_types, self._by_types_else
         for name, value in arguments.items():
-            if name not in by_types or type(value) not in by_types[name]:
+            if type(value) not in by_types.get(name, otherwise):
                 return False if self._is_plain else self._is_valid_scalars(arguments)
         for name in self._required:
             if name not in arguments:
@@ -148,7 +153,7 @@ class Coercer:
         for name, kind in zip(names, kinds, strict=True):
             if name is None:
                 continue
-            types = by_types.get(name, _NO_TYPES)
+            types = by_types.get(name, self._by_types_else)
             if kind == "?" and types:
                 found.append((name, types))
             elif _KIND_TYPES.get(kind) not in types:
@@ -261,7 +266,7 @@ class Coercer:
         return self._tree.node(self._tree.root).members(name)
 
     def _find_kinds(self, name: str) -> frozenset[str]:
-        types = self._by_types.get(name, _NO_TYPES)
+        types = self._by_types.get(name, self._by_types_else)
         kinds = {letter for letter, kind in _KIND_TYPES.items() if kind in types}
         if types == PYTHON_TYPES["string"]:
             kinds |= set("ifb")
