@@ -201,12 +201,11 @@ class _Check(Generic[ToolT]):
         # A NIT 1.0 block may name its tool in an argument, which is no part of its shape.
         if shape.legacy:
             return self._use(index, shape)
-        key = (shape.tool, shape.names, shape.kinds, shape.exact)
-        use = self._memory.get(key)
+        use = self._memory.get(shape)
         if use is None:
             use = self._use(index, shape)
             if use.plan is not None and len(self._memory) < _MOST_REMEMBERED:
-                self._memory[key] = use
+                self._memory[shape] = use
         return use
 
     def _use(self, index: int, shape: Shape) -> _Use[ToolT]:
@@ -406,8 +405,8 @@ class _Use(Generic[ToolT]):
         self.needs_a_look = bool(misuses or looks)
 
 
-class Memory(dict[tuple[str, tuple[str | None, ...], str, bool], _Use[ToolT]]):
-    """What is known about shapes: tool, argument names and kinds as written, exact or not."""
+class Memory(dict["Shape", _Use[ToolT]]):
+    """What is known about shapes of calls."""
 
 
 def _is_tool(means: object) -> bool:

@@ -75,7 +75,7 @@ def to_json(value: object, limits: Limits = _DEFAULT_LIMITS) -> JsonValue:
 
 def json_text(value: object, limits: Limits = _DEFAULT_LIMITS) -> str:
     """Return the JSON text of a value: strict, on one line, letters as they are."""
-    if type(value) is str and value.isascii():
+    if type(value) is str and value.isascii() and len(value) <= limits.value_bytes:
         return json.dumps(value)
     return json.dumps(to_json(value, limits), ensure_ascii=False, allow_nan=False)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from nit_kernel.config import Limits
 from nit_kernel.language.json_form import clean_text, foreign_text, json_text
@@ -22,7 +22,11 @@ from nit_kernel.language.shapes import (
     kind_of,
     plain_scalar,
     survey,
+    type_name,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOST_WIDTH: Final = 10_000
 """Widest field, and most digits after the point, of a format spec. Source: NIT 2, section 2."""
@@ -90,7 +94,7 @@ def format_text(
     if conversion is not None:
         if type(plain) not in SCALARS:
             _measure(value, limits)
-        plain = _bounded(foreign_text(plain, repr if conversion == "r" else str), limits)
+        plain = _bounded(_converted(plain, repr if conversion == "r" else str), limits)
     elif type(plain) not in (str, int, float):
         plain = text_of(value, limits)
     if not spec:
@@ -111,6 +115,16 @@ def format_text(
         kind = kind_of(plain).lower()
         message = f"{shown} does not suit a {kind}: {preview(plain, 40)}"
         raise TextError(message, _EXAMPLES) from error
+
+
+def _converted(value: object, conversion: Callable[[object], str]) -> str:
+    try:
+        return clean_text(conversion(value))
+    except ValueError as error:
+        # Python does not write integers of more than 4,300 digits, wherever they stand.
+        raise TextError(f"it has no text: {error}".partition(";")[0], is_limit=True) from error
+    except Exception:  # noqa: BLE001  # the object's own code runs here, a wall like a tool's call
+        return f"<{type_name(value)}>"
 
 
 def _number_text(value: object) -> str:
