@@ -91,6 +91,9 @@ def cell(terminal, *lines):
     """Type a cell of several lines and run it, as a person does."""
     for line in lines:
         terminal.type(line)
+        # The editor must have taken the line, or it may take two keys for one paste.
+        terminal.wait_for(line)
+    terminal.press("Enter")
     terminal.press("Enter")
 
 
