@@ -135,6 +135,8 @@ class Shape:
     def legacy(self) -> bool:
         """Whether the call is a NIT 1.0 block: its keys are matched more freely, and the shape is
         this one call's alone."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
 
 class Host(Protocol):
     """What a script needs from Python while values are built. Every method may raise."""

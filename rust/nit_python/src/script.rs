@@ -28,8 +28,8 @@ pub const VALUE: u8 = 1;
 const LONG_SOURCE: usize = 65_536;
 
 /// What all calls that look alike have in common.
-#[pyclass(frozen, eq, module = "nit_kernel._syntax")]
-#[derive(PartialEq)]
+#[pyclass(frozen, eq, hash, module = "nit_kernel._syntax")]
+#[derive(PartialEq, Eq, Hash)]
 pub struct Shape {
     #[pyo3(get)]
     tool: String,
