@@ -10,6 +10,7 @@ The second table has the shares of one line, the third one `async` call against 
 """
 
 import argparse
+import dataclasses
 import importlib.util
 import logging
 import threading
@@ -18,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import jsonschema
 import jsonschema_rs
+import scripts
 from harness import Candidate, Figure, paired, pin, table
 
 import nit_kernel as nit
@@ -43,10 +45,6 @@ def python_source(count: int) -> str:
 
 def nit_source(count: int) -> str:
     return "".join(f"$x{i} = add(a=1, b={f'$x{i - 1}' if i else '0'})\n" for i in range(count))
-
-
-def no_ops(count: int, sign: str) -> str:
-    return "".join(f"{sign}x{i} = noop()\n" for i in range(count))
 
 
 def chain(step: Callable[[dict[str, int]], int], count: int) -> Callable[[object], object]:
@@ -144,23 +142,28 @@ def chains(rounds: int) -> None:
 
 
 def no_op_calls(rounds: int) -> None:
-    """1,000 calls that do nothing, from text to the last value."""
-    schema = {"type": "object", "properties": {}}
+    """1,000 generated lines whose tools do nothing, from text to the last value."""
+    lines = [dataclasses.replace(line, is_async=False) for line in scripts.program(1000)]
 
-    def noop() -> None:
+    def noop(**arguments: object) -> None:
         return None
 
-    anchor = "CPython compile + exec"
-    with session_of(nit.Tool("noop", "", schema, noop)) as session:
+    names = dict.fromkeys(scripts.TOOLS, noop)
+    tools = [nit.Tool(tool, "", {"type": "object"}, noop) for tool in scripts.TOOLS]
+    nit_text, python_text = scripts.nit(lines), scripts.starlark(lines)
+    anchor = "smolagents"
+    if importlib.util.find_spec("smolagents") is None:
+        anchor = "CPython compile + exec"
+    with session_of(*tools) as session:
         candidates = {
-            anchor: Candidate(python_run(no_ops(1000, ""), {"noop": noop}), units=1000),
-            "NIT, parse + check + run": Candidate(nit_run(no_ops(1000, "$"), session), units=1000),
+            "CPython compile + exec": Candidate(python_run(python_text, names), units=1000),
+            "NIT, parse + check + run": Candidate(nit_run(nit_text, session), units=1000),
         }
-        if importlib.util.find_spec("smolagents") is not None:
-            candidates["smolagents"] = Candidate(
-                smolagents_run(no_ops(1000, ""), {"noop": noop}), units=1000
-            )
-        show("1,000 no-op calls", paired(candidates, anchor, rounds=rounds), anchor)
+        if anchor == "smolagents":
+            candidates[anchor] = Candidate(smolagents_run(python_text, names), units=1000)
+        figures = paired(candidates, anchor, rounds=rounds)
+        size = len(nit_text.encode()) / 1000
+        show(f"1,000 generated lines of {size:.0f} bytes, no-op tools", figures, anchor)
 
 
 def shares(rounds: int) -> None:
