@@ -211,6 +211,32 @@ fn a_script_with_errors_is_not_formatted() {
     );
 }
 
+#[test]
+fn hostile_layouts_take_linear_time() {
+    // each takes minutes if what is too long for its line is measured again and again
+    for source in [
+        format!(
+            "{}{}{}",
+            "[".repeat(99),
+            "1,".repeat(100_000),
+            "]".repeat(99)
+        ),
+        format!(
+            "{}{}{}",
+            "f(\n".repeat(90),
+            "1, # c\n".repeat(30_000),
+            ")".repeat(90)
+        ),
+        format!("f(\n{})", "$x[ # c\n 0],".repeat(18_000)),
+        format!("$x{}", "[f(a=$y[0])]".repeat(18_000)),
+        format!("f({})", "'a' ".repeat(60_000)),
+        "# c\n".repeat(60_000),
+    ] {
+        let once = formatted(&source);
+        assert!(!once.is_empty());
+    }
+}
+
 /// Scripts with every construct, blanks and comments where they may stand.
 fn scripts() -> impl Strategy<Value = String> {
     let blank = prop::sample::select(vec!["", "", " ", "\n", "  # c\n", " # it's [\n\n"]);

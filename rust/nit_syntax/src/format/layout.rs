@@ -35,8 +35,9 @@ pub(super) struct Printer<'a> {
     out: String,
     /// Columns of the line that is being written.
     column: usize,
-    /// Whether everything goes on one line.
+    /// Whether everything goes on one line, and whether that line has become too long.
     is_flat: bool,
+    is_over: bool,
 }
 
 impl<'a> Printer<'a> {
@@ -48,6 +49,7 @@ impl<'a> Printer<'a> {
             out: String::new(),
             column: 0,
             is_flat: false,
+            is_over: false,
         }
     }
 
@@ -74,10 +76,14 @@ impl<'a> Printer<'a> {
 
     pub(super) fn push(&mut self, text: &str) {
         self.out.push_str(text);
-        match text.rfind('\n') {
-            Some(at) => self.column = text.get(at + 1..).unwrap_or_default().width(),
-            None => self.column += text.width(),
+        if let Some((first, _)) = text.split_once('\n') {
+            // a line inside a string is as long as it is
+            self.is_over |= self.column + first.width() > WIDTH;
+            self.column = 0;
         }
+        let last = text.rsplit('\n').next().unwrap_or_default();
+        self.column += last.width();
+        self.is_over |= self.column > WIDTH;
     }
 
     pub(super) fn begin_line(&mut self, indent: usize) {
@@ -132,8 +138,7 @@ impl<'a> Printer<'a> {
         } else if self.is_flat {
             self.flat_bracket(index);
         } else if !self.comments.any_in(self.tree.value_span(index)) {
-            let flat = self.flat(index);
-            if self.fits(&flat, after) {
+            if let Some(flat) = self.flat(index, after) {
                 self.push(&flat);
                 return;
             }
@@ -146,23 +151,13 @@ impl<'a> Printer<'a> {
         self.path(index, indent, after);
     }
 
-    /// The value on one line.
-    fn flat(&self, index: u32) -> String {
+    /// The value on one line behind what stands on it, if that line does not become too long.
+    fn flat(&self, index: u32, after: usize) -> Option<String> {
         let mut printer = Self::new(self.source, self.tree);
         printer.is_flat = true;
+        printer.column = self.column;
         printer.value(index, 0, 0);
-        printer.out
-    }
-
-    /// Whether a text fits behind what stands on the line. Only its first and last line count: a
-    /// line inside a string is as long as it is.
-    fn fits(&self, flat: &str, after: usize) -> bool {
-        match (flat.split_once('\n'), flat.rsplit_once('\n')) {
-            (Some((first, _)), Some((_, last))) => {
-                self.column + first.width() <= WIDTH && last.width() + after <= WIDTH
-            }
-            _ => self.column + flat.width() + after <= WIDTH,
-        }
+        (!printer.is_over && printer.column + after <= WIDTH).then_some(printer.out)
     }
 
     /// Prints a value that is no bracket, without its path.
@@ -226,7 +221,7 @@ impl<'a> Printer<'a> {
         };
         let end = self.node(path).next;
         let mut step = path + 1;
-        while step < end {
+        while step < end && !(self.is_flat && self.is_over) {
             let node = self.node(step);
             match node.kind {
                 NodeKind::Field => {
@@ -258,15 +253,19 @@ impl<'a> Printer<'a> {
 
     /// Prints a call, list, dict, tuple or group on one line, without its path.
     fn flat_bracket(&mut self, index: u32) {
-        let items = self.items(index);
         self.open(index);
-        for (position, item) in items.iter().enumerate() {
-            if position > 0 {
+        let mut count = 0;
+        for item in self.items(index) {
+            if count > 0 {
                 self.push(", ");
             }
-            self.item(item, index, 0, 0);
+            self.item(&item, index, 0, 0);
+            if self.is_flat && self.is_over {
+                return;
+            }
+            count += 1;
         }
-        if self.is_tuple(index) && items.len() == 1 {
+        if self.is_tuple(index) && count == 1 {
             self.push(",");
         }
         self.close(index);
@@ -333,34 +332,35 @@ impl<'a> Printer<'a> {
         self.value(item.value, indent, after);
     }
 
-    fn items(&self, index: u32) -> Vec<Item> {
-        let node = self.node(index);
-        let mut items = Vec::new();
+    fn items(&self, index: u32) -> impl Iterator<Item = Item> + use<'a> {
+        let tree = self.tree;
+        let node = tree.node(index);
         let mut at = index + 1;
-        while at < node.next {
-            let first = self.node(at);
+        if tree.node(at).kind == NodeKind::Tool {
+            at = tree.node(at).next;
+        }
+        std::iter::from_fn(move || {
+            if at >= node.next {
+                return None;
+            }
+            let first = tree.node(at);
             let (name, value) = match (node.kind, first.kind) {
-                (_, NodeKind::Tool) => {
-                    at = first.next;
-                    continue;
-                }
                 (NodeKind::Call, NodeKind::Argument | NodeKind::QuotedArgument) => {
                     (Some(at), first.next)
                 }
-                (NodeKind::Dict, _) => (Some(at), self.tree.after_value(at)),
+                (NodeKind::Dict, _) => (Some(at), tree.after_value(at)),
                 _ => (None, at),
             };
-            let end = self.tree.after_value(value);
-            let span = first.span().to(self.tree.value_span(value));
-            items.push(Item {
+            let end = tree.after_value(value);
+            let span = first.span().to(tree.value_span(value));
+            at = end;
+            Some(Item {
                 name,
                 value,
                 end,
                 span,
-            });
-            at = end;
-        }
-        items
+            })
+        })
     }
 
     fn is_tuple(&self, index: u32) -> bool {
@@ -417,9 +417,10 @@ impl<'a> Printer<'a> {
             arguments.push(format!("{name}={}", string_literal(&text)));
             at = self.node(value).next;
         }
-        let flat = format!("{head}{})", arguments.join(", "));
-        if self.fits(&flat, 0) {
-            self.push(&flat);
+        let mut flat = Self::new(self.source, self.tree);
+        flat.push(&format!("{head}{})", arguments.join(", ")));
+        if !flat.is_over {
+            self.push(&flat.out);
             return;
         }
         self.push(&head);
