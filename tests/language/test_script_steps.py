@@ -4,10 +4,9 @@ import gc
 import threading
 
 import pytest
+from language.reading import HostError, PlainHost, good, run, value_of
 
 from nit_kernel._syntax import CALL, VALUE, LiteralValue, parse
-
-from language.reading import HostError, PlainHost, good, run, value_of
 
 
 def test_nested_calls_run_before_the_call_that_holds_them() -> None:
@@ -188,7 +187,7 @@ def test_places_of_arguments_and_tools_are_byte_offsets() -> None:
     start, end = script.tool_span(0)
     assert data[start:end].decode() == "工具.搜索"
     start, end = good('call("get-it", a=1)').tool_span(0)
-    assert '"get-it"' == 'call("get-it", a=1)'[start:end]
+    assert 'call("get-it", a=1)'[start:end] == '"get-it"'
 
 
 def test_free_variables_are_those_that_no_earlier_statement_assigns() -> None:

@@ -347,7 +347,6 @@ impl<'s> Parser<'s> {
 
     /// `statement := [ VARIABLE "=" ] ( "async" call | expression )`
     fn statement(&mut self, first: u32) -> Parse {
-        let start = self.token.start;
         if matches!(self.token.kind, TokenKind::Prompt | TokenKind::Ellipsis) {
             let prompt = self.bump();
             let text = self.text(prompt);
@@ -356,6 +355,7 @@ impl<'s> Parser<'s> {
                 return Ok(());
             }
         }
+        let start = self.token.start;
         self.refuse_reserved_statement()?;
         if self.following.kind == TokenKind::Equal {
             self.statement_target()?;

@@ -1,10 +1,12 @@
 //! Diagnostics as text: with source line and caret for a person, in one line for a model.
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet, renderer::DecorStyle};
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet, renderer::DecorStyle};
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::{LineIndex, Span, offset};
 
+/// What stands where a file has its name.
+const SOURCE_NAME: &str = "<nit>";
 /// Lines that are longer are shown as a window around the place.
 const LONGEST_LINE: u32 = 400;
 /// Characters on both sides of the place in such a window.
@@ -17,8 +19,16 @@ pub fn render(diagnostic: &Diagnostic, source: &str, lines: &LineIndex, color: b
     let excerpt = Excerpt::new(diagnostic, source, lines);
     let mut snippet = Snippet::source(&excerpt.text)
         .line_start(excerpt.first_line as usize)
-        .path("<nit>")
         .annotation(AnnotationKind::Primary.span(excerpt.primary));
+    let mut origin = None;
+    if excerpt.is_window {
+        // The place in the source, not that in the part of the line which is shown.
+        let place = lines.position(source, diagnostic.span.start);
+        let path = Origin::path(SOURCE_NAME).line(place.line as usize);
+        origin = Some(path.char_column(place.column as usize));
+    } else {
+        snippet = snippet.path(SOURCE_NAME);
+    }
     for (range, label) in excerpt.labels {
         snippet = snippet.annotation(AnnotationKind::Context.span(range).label(label));
     }
@@ -29,6 +39,7 @@ pub fn render(diagnostic: &Diagnostic, source: &str, lines: &LineIndex, color: b
     let mut group = level
         .primary_title(diagnostic.message.as_str())
         .id(diagnostic.code.as_ref())
+        .elements(origin)
         .element(snippet);
     if let Some(hint) = &diagnostic.hint {
         group = group.element(Level::HELP.with_name("hint").message(hint.as_str()));
@@ -64,6 +75,7 @@ type Range = std::ops::Range<usize>;
 /// The lines that are shown, with places inside of them.
 struct Excerpt<'d> {
     text: String,
+    is_window: bool,
     first_line: u32,
     primary: Range,
     labels: Vec<(Range, &'d str)>,
@@ -84,6 +96,7 @@ impl<'d> Excerpt<'d> {
         }
         let mut excerpt = Self {
             text: String::new(),
+            is_window: false,
             first_line: first,
             primary: 0..0,
             labels: Vec::new(),
@@ -142,6 +155,7 @@ impl<'d> Excerpt<'d> {
         }
         Self {
             text,
+            is_window: true,
             first_line: line,
             primary: start..end,
             labels: Vec::new(),

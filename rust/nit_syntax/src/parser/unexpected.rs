@@ -3,6 +3,7 @@
 use super::expression::{Frame, FrameKind, Next};
 use super::{Parse, Parser};
 use crate::ast::NodeKind;
+use crate::diagnostic::Diagnostic;
 use crate::lexer::Fault;
 use crate::mistakes;
 use crate::span::Span;
@@ -219,18 +220,20 @@ impl Parser<'_> {
             }
             _ => match self.word_mistake(token) {
                 Some(diagnostic) => diagnostic,
-                None if is_bare => {
-                    let found = format!("`{}`", mistakes::shown(before.text(self.source)));
-                    mistakes::prose(before, &found)
-                }
+                None if is_bare => self.prose(before),
                 None => mistakes::missing_separator(span, &found),
             },
         };
         self.fail(diagnostic)
     }
 
+    fn prose(&self, word: Span) -> Diagnostic {
+        let found = format!("`{}`", mistakes::shown(word.text(self.source)));
+        mistakes::prose(word, &found)
+    }
+
     /// Operators, words of operators, and paths where none can be.
-    fn word_mistake(&self, token: Token) -> Option<crate::diagnostic::Diagnostic> {
+    fn word_mistake(&self, token: Token) -> Option<Diagnostic> {
         let span = token.span();
         let text = self.text(token);
         let is_close = token.start == self.previous_end;
@@ -267,7 +270,7 @@ impl Parser<'_> {
         })
     }
 
-    fn operator_mistake(&self, token: Token) -> crate::diagnostic::Diagnostic {
+    fn operator_mistake(&self, token: Token) -> Diagnostic {
         let span = token.span();
         let text = self.text(token);
         match token.kind {
