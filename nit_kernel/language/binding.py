@@ -64,7 +64,7 @@ def bind(
         if index == left_out:
             exact = None
         elif written is None:
-            exact = _at_position(spec, names, index, misuses)
+            exact = _at_position(spec, index, misuses)
         else:
             exact = spec.parameter_named(written)
             if exact is None and is_legacy:
@@ -90,12 +90,12 @@ def bind(
     return Binding(tuple(bound), misuses)
 
 
-def _at_position(
-    spec: ToolSpec, names: Sequence[str | None], index: int, misuses: list[Misuse]
-) -> str | None:
+def _at_position(spec: ToolSpec, index: int, misuses: list[Misuse]) -> str | None:
     places = spec.positional
     if index < len(places):
         return places[index]
+    if any(misuse.code == "NIT313" for misuse in misuses):
+        return None
     name = spec.nit_name
     if not spec.declared.properties:
         message = (
@@ -107,7 +107,7 @@ def _at_position(
     elif not spec.ordered and not places:
         message = f"`{name}` takes arguments by name only"
         misuses.append(Misuse("NIT313", message, spec.signature(), index))
-    elif index == len(places) or names[index - 1] is not None:
+    else:
         most = f"{len(places)} positional argument{'' if len(places) == 1 else 's'}"
         misuses.append(Misuse("NIT313", f"`{name}` takes at most {most}", spec.signature(), index))
     return None

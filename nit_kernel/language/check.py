@@ -7,6 +7,7 @@ kind alone does not decide (`"fast"` for an enumeration), or where something is 
 
 from __future__ import annotations
 
+import itertools
 from typing import (
     TYPE_CHECKING,
     Final,
@@ -32,6 +33,7 @@ MOST_DIAGNOSTICS: Final = 100
 """Most findings about one script."""
 
 _MOST_TOOLS: Final = 10
+_MOST_CANDIDATES: Final = 500
 _MOST_REMEMBERED: Final = 1_000
 _TOOL_KEYS: Final = frozenset(map(folded, ("command", "commandIdentifier", "action", "tool")))
 
@@ -177,6 +179,8 @@ class _Check(Generic[ToolT]):
         self._origin = origin
         self._memory = memory
         self._found: list[Diagnostic] = []
+        self._errors = 0
+        self._targets_found: list[tuple[str, int]] | None = None
         self._plans: list[CallPlan[ToolT] | None] = []
 
     # Calls
@@ -194,7 +198,7 @@ class _Check(Generic[ToolT]):
             kind, shape, *_ = script.step(number)
             if kind == CALL and uses[shape].needs_a_look:
                 self._look(number, uses[shape])
-                if len(self._found) > 2 * MOST_DIAGNOSTICS:
+                if self._errors > MOST_DIAGNOSTICS:
                     return
 
     def _remembered(self, index: int, shape: Shape) -> _Use[ToolT]:
@@ -312,54 +316,62 @@ class _Check(Generic[ToolT]):
 
     def variables(self) -> None:
         script, known = self._script, self._known
+        most = self._errors + MOST_DIAGNOSTICS
         for name, start, end in script.free_variables:
-            if name not in known:
+            if name not in known and self._errors <= most:
                 self._add(self._unknown_variable(name, start), start, end)
         for name, start, end, is_assigned in script.bare_names:
             if is_assigned or name in known:
                 message = f"`{name}` is read as `${name}`"
                 self._add(Misuse("NIT322", message, f"write `${name}`", is_error=False), start, end)
-            else:
+            elif self._errors <= most + MOST_DIAGNOSTICS:
                 self._add(self._unknown_word(name, start), start, end)
         strings = script.dollar_strings
         if strings:
-            targets = self._targets()
+            first: dict[str, int] = {}
+            for name, at in self._targets():
+                first.setdefault(name, at)
             for name, start, end in strings:
-                if name in known or any(n == name and at < start for n, at, _ in targets):
+                if name in known or first.get(name, start) < start:
                     message = f"`${name}` in a plain string is only text"
                     hint = f'for its value write an f-string: `f"..{{${name}}}.."`'
                     self._add(Misuse("NIT323", message, hint, is_error=False), start, end)
 
     def _unknown_variable(self, name: str, start: int) -> Misuse:
         message = f"there is no variable `${name}`"
-        targets = self._targets()
-        later = next((at for n, at, _ in targets if n == name and at > start), None)
+        later = next((at for n, at in self._targets() if n == name and at > start), None)
         if later is not None:
             line = self._script.span(later, later).line
             return Misuse("NIT320", message, f"it is assigned only afterwards, in line {line}")
-        before = [n for n, at, _ in targets if at < start]
-        hint = did_you_mean(name, [*before, *self._known], before="$")
+        hint = self._near_variable(name, start)
         if hint is None and _is_tool(self._registry.resolve(name)):
             hint = f"`{name}` is a tool: call it with `{name}(..)`"
         if hint is None and self._origin == "model":
-            hint = "a script of a model sees only the variables of its session"
+            hint = "a model's script sees only the variables of its session"
         return Misuse("NIT320", message, hint)
 
     def _unknown_word(self, name: str, start: int) -> Misuse:
         message = f"`{name}` is neither a quoted text nor a variable"
-        before = [n for n, at, _ in self._targets() if at < start]
-        hint = did_you_mean(name, [*before, *self._known], before="$")
+        hint = self._near_variable(name, start)
         if hint is None and _is_tool(self._registry.resolve(name)):
             hint = f"to call the tool, write `{name}(..)`"
         return Misuse("NIT321", message, hint or f'for text, write `"{name}"`')
 
-    def _targets(self) -> list[tuple[str, int, int]]:
-        rows = (self._script.statement(n) for n in range(self._script.statement_count))
-        return [(row[2], row[4], row[5]) for row in rows if row[2] is not None]
+    def _near_variable(self, name: str, start: int) -> str | None:
+        before = [n for n, at in self._targets() if at < start][-_MOST_CANDIDATES:]
+        candidates = [*before, *itertools.islice(self._known, _MOST_CANDIDATES)]
+        return did_you_mean(name, candidates, before="$")
+
+    def _targets(self) -> list[tuple[str, int]]:
+        if self._targets_found is None:
+            rows = (self._script.statement(n) for n in range(self._script.statement_count))
+            self._targets_found = [(row[2], row[4]) for row in rows if row[2] is not None]
+        return self._targets_found
 
     # Findings
 
     def _add(self, misuse: Misuse, start: int, end: int) -> None:
+        self._errors += misuse.is_error
         self._found.append(
             self._script.diagnostic(
                 misuse.code,
@@ -377,7 +389,7 @@ class _Check(Generic[ToolT]):
             plans = tuple(cast("list[CallPlan[ToolT]]", self._plans))
             return Checked(script, script.diagnostics, True, plans)
         found = [*script.diagnostics, *self._found] if self._found else script.diagnostics
-        ok = script.ok and not any(item.severity == "error" for item in self._found)
+        ok = script.ok and not self._errors
         if len(found) > MOST_DIAGNOSTICS:
             # No error is left out for a warning.
             first = sorted(found, key=lambda item: (item.severity != "error", item.span.start))

@@ -115,7 +115,9 @@ SIGNATURE = (
         (
             "ѕearch('x')",
             [
-                "NIT301@1:1 there is no tool `ѕearch` | the tools are `anything`, `fetch_page`, `get_weather`, `help`, `only`, `ping`, `read`, `search`, `sum`, `files.ping` and 9 more: `help()` lists them"
+                "NIT301@1:1 there is no tool `ѕearch` | the tools are `anything`, `fetch_page`, "
+                "`get_weather`, `help`, `only`, `ping`, `read`, `search`, `sum`, `files.ping` "
+                "and 8 more: `help()` lists them"
             ],
         ),
         # names of arguments
@@ -237,7 +239,8 @@ def test_calls_are_checked(source: str, found: list[str]) -> None:
             "$search",
             [],
             [
-                "NIT320@1:1 there is no variable `$search` | `search` is a tool: call it with `search(..)`"
+                "NIT320@1:1 there is no variable `$search` | "
+                "`search` is a tool: call it with `search(..)`"
             ],
         ),
         (
@@ -251,7 +254,8 @@ def test_calls_are_checked(source: str, found: list[str]) -> None:
             "search(hello)",
             [],
             [
-                'NIT321@1:8 `hello` is neither a quoted text nor a variable | for text, write `"hello"`'
+                "NIT321@1:8 `hello` is neither a quoted text nor a variable | "
+                'for text, write `"hello"`'
             ],
         ),
         (
@@ -263,7 +267,8 @@ def test_calls_are_checked(source: str, found: list[str]) -> None:
             "search(search)",
             [],
             [
-                "NIT321@1:8 `search` is neither a quoted text nor a variable | to call the tool, write `search(..)`"
+                "NIT321@1:8 `search` is neither a quoted text nor a variable | "
+                "to call the tool, write `search(..)`"
             ],
         ),
         (
@@ -292,7 +297,8 @@ def test_names_of_variables_are_checked(source: str, known: list[str], found: li
 
 def test_a_model_is_told_whose_variables_it_sees() -> None:
     assert findings("search($q)", origin="model") == [
-        "NIT320@1:8 there is no variable `$q` | a model's script sees only the variables of its session"
+        "NIT320@1:8 there is no variable `$q` | "
+        "a model's script sees only the variables of its session"
     ]
 
 
@@ -423,7 +429,9 @@ def test_keys_of_a_nit_1_block_are_matched_freely(
         (
             ["files", "path: [START]a[END]"],
             [
-                "NIT301@2:1 `files` is a plugin, and no `command` says which of its tools is meant | "
+                "NIT301@2:1 `files` is a plugin, and no `command` says which of its tools "
+                "is meant | "
+                ""
                 "`files` has `files.ping`, `files.read`"
             ],
         ),
