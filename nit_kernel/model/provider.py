@@ -127,7 +127,7 @@ class Provider:
     async def aclose(self) -> None:
         """Close the connections that this loop opened."""
         client = self._clients.pop(asyncio.get_running_loop(), None)
-        if client is not None:
+        if client is not None and client is not self._given:
             await client.close()
 
     # Sending
@@ -212,9 +212,15 @@ class Provider:
         key, url = endpoint.api_key, endpoint.base_url or OPENAI_ADDRESS
         timeout = openai.Timeout(endpoint.timeout_s, connect=_CONNECT_SECONDS)
         headers, retries = endpoint.headers, endpoint.max_retries
+        account: dict[str, Any] = {}
         if self._given is not None:
-            key, url = self._given.api_key, str(self._given.base_url)
-            timeout, retries = self._given.timeout, self._given.max_retries
+            given = self._given
+            if type(given) is not openai.OpenAI:
+                message = f"give the asynchronous twin of {type(given).__name__}"
+                raise TypeError(message)
+            key, url = given.api_key, str(given.base_url)
+            timeout, retries = given.timeout, given.max_retries
+            account = {"organization": given.organization, "project": given.project}
         if key is not None and not (key.isascii() and key.isprintable()):
             raise failures.odd_key(self.address)
         transport = openai.DefaultAsyncHttpx2Client(
@@ -230,6 +236,7 @@ class Provider:
             max_retries=retries,
             default_headers=headers,
             http_client=transport,
+            **account,
         )
 
     async def _find_out(self) -> ModelFacts:

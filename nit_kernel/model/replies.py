@@ -110,6 +110,7 @@ class ReplyReader:
         items: Callable[[], AsyncGenerator[StreamItem]],
         *,
         tool_names: Collection[str] = (),
+        request_chars: int = 0,
     ) -> None:
         """Read a reply to its end, and run its blocks to theirs.
 
@@ -131,6 +132,9 @@ class ReplyReader:
                     reply.broke = error
                 finally:
                     todo.put_nowait(None)
+                    usage = reply.end.usage if reply.end is not None else None
+                    written = len(reply.raw) + len(reply.reasoning)
+                    self._meter.count(usage, chars=request_chars + written)
         except BaseExceptionGroup as group:
             # The worker is the only member: its own error says more.
             raise group.exceptions[0] from None
@@ -174,7 +178,6 @@ class ReplyReader:
             handler.take(stream.finish(finish, end.stop if end is not None else None))
             reply.end = end
             reply.calls = calls.entries()
-        self._meter.count(end.usage if end is not None else None)
 
 
 def _stop_with(parent: asyncio.Task[object] | None) -> Callable[[asyncio.Task[None]], None]:

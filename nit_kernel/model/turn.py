@@ -54,6 +54,7 @@ from nit_kernel.model.messages import (
     failed,
     report,
     system,
+    text_of,
     tool_result,
 )
 from nit_kernel.model.replies import Reply, ReplyReader
@@ -274,6 +275,7 @@ class TurnLoop:
                     open_stream(codec, context),
                     lambda: self._plan.send(request, self._notice),  # noqa: B023  used at once
                     tool_names=_wire_names(request),
+                    request_chars=sum(len(text_of(each)) for each in request.messages),
                 )
             except asyncio.CancelledError:
                 self._keep(reply)

@@ -51,6 +51,9 @@ class TurnUsage:
         return f"{tokens}, {rounds}{repairs}, {self.seconds:.1f} s"
 
 
+_CHARS_PER_TOKEN = 4
+
+
 class Meter:
     """Counts while a turn goes on."""
 
@@ -61,25 +64,32 @@ class Meter:
         self._wasted = TokenUsage()
         self._last: TokenUsage | None = None
         self._uncounted = 0
+        self._estimated = 0
         self.requests = 0
         self.rounds = 0
         self.repairs = 0
 
     @property
     def total_tokens(self) -> int:
-        """Tokens so far, read and written."""
-        return self._tokens.total_tokens
+        """Tokens so far, read and written; estimated for servers that do not count."""
+        return self._tokens.total_tokens + self._estimated
 
     def saw_token(self, now: float) -> None:
         """Note that something came; only the first time counts."""
         if self._first is None:
             self._first = now - self._started
 
-    def count(self, usage: TokenUsage | None) -> None:
-        """Add what the server says that a reply cost."""
+    def count(self, usage: TokenUsage | None, *, chars: int) -> None:
+        """Add what the server says that a reply cost.
+
+        Args:
+            usage: The server's count, if it gave one.
+            chars: How much was read and written, to estimate by where it gave none.
+        """
         self._last = usage
         if usage is None:
             self._uncounted += 1
+            self._estimated += chars // _CHARS_PER_TOKEN
         else:
             self._tokens += usage
 

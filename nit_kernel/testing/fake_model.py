@@ -54,12 +54,13 @@ _POLL_SECONDS = 0.005
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The end of a reply: why, by which stop sequence, and what it cost."""
+    """The end of a reply: why, by which stop sequence, and what it cost, if that is counted."""
 
     finish: str | None
     stop: str | None
     prompt_tokens: int
     completion_tokens: int
+    is_counted: bool = True
 
 
 Piece = str | Think | RawDelta | Wait | Pause | Disconnect | Refuse | End
@@ -76,6 +77,7 @@ class FakeModel:
         name: The model's name.
         local: What a direct client says about itself: whether it runs on this machine.
         names_stop: Whether it names the stop sequence that ended a reply, as vLLM does.
+        counts: Whether it says how many tokens a reply cost.
     """
 
     def __init__(
@@ -86,12 +88,14 @@ class FakeModel:
         name: str = "fake-model",
         local: bool = False,
         names_stop: bool = False,
+        counts: bool = True,
     ) -> None:
         if chunk < 1:
             message = "a chunk has at least one character"
             raise ValueError(message)
         self.name = name
         self.names_stop = names_stop
+        self.counts = counts
         self._turns = list(turns)
         self._chunk = chunk
         self._local = local
@@ -216,7 +220,8 @@ class FakeModel:
             len(request.text) // 4,
             (len(text) + sum(len(c.arguments_text) for c in parts if isinstance(c, Call))) // 4 + 1,
         )
-        yield End(finish or None, stop if self.names_stop else None, prompt, completion)
+        named = stop if self.names_stop else None
+        yield End(finish or None, named, prompt, completion, self.counts)
 
     def _written(self, parts: Sequence[Part], request: RecordedRequest) -> list[Part]:
         """The parts with their scripts written out between the tags of this turn."""
@@ -253,9 +258,10 @@ def _item(piece: Piece) -> StreamItem:
             return ReasoningChunk(text=text)
         case RawDelta(entry=entry):
             return CallChunk(deltas=(dict(entry),))
-        case End(finish=finish, stop=stop, prompt_tokens=prompt, completion_tokens=completion):
+        case End(prompt_tokens=prompt, completion_tokens=completion):
             usage = TokenUsage(prompt_tokens=prompt, completion_tokens=completion)
-            return ReplyEnd(finish_reason=finish, stop=stop, usage=usage)
+            counted = usage if piece.is_counted else None
+            return ReplyEnd(finish_reason=piece.finish, stop=piece.stop, usage=counted)
         case _:
             message = f"{piece!r} is no item of a stream"
             raise AssertionError(message)

@@ -164,13 +164,14 @@ class _Writer:
         self.final = self.response("incomplete" if reason else "completed")
         if reason:
             self.final["incomplete_details"] = {"reason": reason}
-        self.final["usage"] = {
-            "input_tokens": end.prompt_tokens,
-            "input_tokens_details": {"cached_tokens": 0},
-            "output_tokens": end.completion_tokens,
-            "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": end.prompt_tokens + end.completion_tokens,
-        }
+        if end.is_counted:
+            self.final["usage"] = {
+                "input_tokens": end.prompt_tokens,
+                "input_tokens_details": {"cached_tokens": 0},
+                "output_tokens": end.completion_tokens,
+                "output_tokens_details": {"reasoning_tokens": 0},
+                "total_tokens": end.prompt_tokens + end.completion_tokens,
+            }
         kind = "response.incomplete" if reason else "response.completed"
         yield from self.event(kind, response=self.final)
 

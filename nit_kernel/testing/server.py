@@ -316,7 +316,7 @@ def _chat_events(pieces: Iterator[Piece], model: str, *, counted: bool) -> Itera
             case End():
                 named = {"stop_reason": piece.stop} if piece.stop else {}
                 yield chunk({}, finish_reason=piece.finish, **named)
-                if counted:
+                if counted and piece.is_counted:
                     head = _chat_head(model, "chat.completion.chunk")
                     none: list[object] = []
                     yield _sse({**head, "choices": none, "usage": _chat_usage(piece)})
@@ -340,7 +340,8 @@ def _chat_completion(pieces: list[Piece], model: str) -> dict[str, Any]:
     if end.stop:
         choice["stop_reason"] = end.stop
     head = _chat_head(model, "chat.completion")
-    return head | {"choices": [choice], "usage": _chat_usage(end)}
+    body = head | {"choices": [choice]}
+    return body | {"usage": _chat_usage(end)} if end.is_counted else body
 
 
 def join_calls(pieces: Sequence[Piece]) -> list[dict[str, Any]]:

@@ -421,6 +421,16 @@ def test_too_many_tokens_end_the_turn_after_the_reply_that_spent_them() -> None:
     assert events[-1].reason == "tokens"
 
 
+@pytest.mark.parametrize("api", [None, "chat", "responses"])
+def test_tokens_are_estimated_where_the_server_does_not_count(api) -> None:
+    desk = Desk()
+    model = FakeModel([Script("$x = add(a=1, b=0)")] * 3, counts=False)
+    with talking(model, tools=desk.tools, codec="nit", api=api, max_tokens=300) as chat:
+        events = events_of(chat)
+        assert (chat.usage.uncounted, chat.usage.tokens.total_tokens) == (1, 0)
+    assert events[-1].reason == "tokens"
+
+
 def test_too_many_seconds_end_the_turn_and_keep_what_was_said() -> None:
     model = FakeModel([Reply("So ", Wait(threading.Event()), "far")])
     with talking(model, api="chat", max_seconds=0.5) as chat:

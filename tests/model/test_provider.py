@@ -393,9 +393,30 @@ def test_a_client_of_the_openai_package_can_be_given() -> None:
         assert is_openai_client(given)
         provider = Provider(Endpoint(model="m"), client=given)
         text = [item.text async for item in provider.stream(HELLO) if isinstance(item, TextChunk)]
-        await provider.aclose()
+        await given.close()
         return "".join(text)
 
     with openai_server(FakeModel(["from yours"]), api_key=KEY) as server:
         assert asyncio.run(run(server.base_url)) == "from yours"
     assert not is_openai_client(FakeModel())
+
+
+def test_a_client_of_yours_stays_open_and_a_blocking_one_lends_its_settings() -> None:
+    import openai
+
+    async def run(url: str) -> None:
+        given = openai.AsyncOpenAI(base_url=url, api_key=KEY)
+        provider = Provider(Endpoint(model="m"), client=given)
+        assert [item async for item in provider.stream(HELLO)]
+        await provider.aclose()
+        assert not given.is_closed()
+        await given.close()
+        blocking = openai.OpenAI(base_url=url, api_key=KEY, organization="org", max_retries=0)
+        provider = Provider(Endpoint(model="m"), client=blocking)
+        assert [item async for item in provider.stream(HELLO)]
+        await provider.aclose()
+        blocking.close()
+
+    with openai_server(FakeModel(["a", "b"]), api_key=KEY) as server:
+        asyncio.run(run(server.base_url))
+        assert server.requests[1].headers["openai-organization"] == "org"
