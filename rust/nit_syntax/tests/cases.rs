@@ -1,5 +1,9 @@
 //! The golden cases of `tests/cases`, which Python reads too: `*.nit` and what comes of it.
-#![allow(clippy::expect_used, reason = "tests may fail loudly")]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "tests may fail loudly"
+)]
 
 use std::fmt::Write;
 use std::path::Path;
@@ -90,10 +94,9 @@ fn every_case_comes_out_as_expected() {
         let expected = std::fs::read_to_string(path.with_extension("txt")).unwrap_or_default();
         let found = outcome(&source);
         if found != expected {
-            wrong += &format!(
-                "{}\n--- found\n{found}--- expected\n{expected}\n",
-                path.display()
-            );
+            let name = path.display();
+            writeln!(wrong, "{name}\n--- found\n{found}--- expected\n{expected}")
+                .expect("a string");
         }
         count += 1;
     }

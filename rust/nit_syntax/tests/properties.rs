@@ -1,5 +1,10 @@
 //! What holds for every input.
-#![allow(clippy::expect_used, reason = "tests may fail loudly")]
+#![allow(
+    clippy::expect_used,
+    clippy::string_slice,
+    clippy::indexing_slicing,
+    reason = "tests may fail loudly"
+)]
 
 use nit_syntax::ast::{NodeKind, Tree};
 use nit_syntax::equality::{Sourced, are_equal};

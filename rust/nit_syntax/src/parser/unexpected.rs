@@ -218,6 +218,7 @@ impl Parser<'_> {
             TokenKind::Comma if !is_bare => {
                 mistakes::missing_separator(span, &found).hint("a list needs brackets: `[.., ..]`")
             }
+            TokenKind::Name if is_bare => self.prose(before),
             _ => match self.word_mistake(token) {
                 Some(diagnostic) => diagnostic,
                 None if is_bare => self.prose(before),
