@@ -54,6 +54,7 @@ def main() -> int:
         notebook,
         kernel_name=options.kernel,
         timeout=120,
+        extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(options.notebook.parent or Path())}},
     )
     failed = False
