@@ -1,0 +1,52 @@
+"""What the documents say is true: codes are listed, links lead somewhere, examples run."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+CODE = re.compile(r"\bNIT\d{3}\b")
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def test_every_code_that_the_sources_use_is_listed() -> None:
+    sources = [
+        *(ROOT / "nit_kernel").rglob("*.py"),
+        *(ROOT / "rust" / "nit_syntax" / "src").rglob("*.rs"),
+        *(ROOT / "rust" / "nit_python" / "src").rglob("*.rs"),
+    ]
+    shipped = ROOT / "nit_kernel" / "plugins"  # a copy that a build leaves
+    used = {
+        code
+        for path in sources
+        if shipped not in path.parents
+        for code in CODE.findall(text_of(path))
+    }
+    listed = {
+        code
+        for path in (ROOT / "docs" / "diagnostics.d").glob("*.md")
+        for code in CODE.findall(text_of(path))
+    }
+    # Boundaries of the ranges, which comparisons name.
+    assert used - listed - {"NIT300", "NIT400"} == set()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_of_a_document_leads_somewhere(document: Path) -> None:
+    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text_of(document))
+    local = [target for target in targets if not re.match(r"[a-z]+:", target)]
+    assert [target for target in local if not (document.parent / target).exists()] == []
+
+
+def test_the_python_examples_of_the_readme_run(capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", text_of(ROOT / "README.md"), re.DOTALL)
+    whole = [block for block in blocks if "import nit_kernel" in block]
+    assert whole
+    for block in whole:
+        exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
+    assert capsys.readouterr().out == "3\n"
