@@ -10,6 +10,7 @@ script, and raise only where it says so: what goes wrong is `Result.error`.
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import TYPE_CHECKING, Literal
 
@@ -17,18 +18,14 @@ from nit_kernel._syntax import quote
 from nit_kernel.config import Limits
 from nit_kernel.errors import NitCancelledError, NitError
 from nit_kernel.language.check import Memory, check_script
-from nit_kernel.runtime.background import log_failure
 from nit_kernel.runtime.dispatcher import drive, drive_awaiting
-from nit_kernel.runtime.observer import Both, ScriptFinished, ScriptStarted
 from nit_kernel.runtime.prepared import Prepared, Visible, parser_within
 from nit_kernel.runtime.registry import Registry
 from nit_kernel.runtime.result import Result
 from nit_kernel.runtime.run import Run, ScriptTimedOut
 from nit_kernel.runtime.symbols import SymbolTable
-from nit_kernel.runtime.task_driver import TaskDriver
 from nit_kernel.runtime.threads import Threads
 from nit_kernel.runtime.tool import Tool
-from nit_kernel.runtime.tool_view import ToolView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -38,12 +35,15 @@ if TYPE_CHECKING:
     from typing import Self
 
     from nit_kernel._syntax import Diagnostic, Script
-    from nit_kernel.runtime.background import BackgroundTask, Reader
+    from nit_kernel.runtime.background import Reader
     from nit_kernel.runtime.dispatcher import OnCaller
     from nit_kernel.runtime.loop import LoopThread
     from nit_kernel.runtime.observer import Observer
     from nit_kernel.runtime.prepared import Legacy, Origin
+    from nit_kernel.runtime.task import BackgroundTask
+    from nit_kernel.runtime.task_driver import TaskDriver
     from nit_kernel.runtime.threads import Carry
+    from nit_kernel.runtime.tool_view import ToolView
     from nit_kernel.sources.plugin_places import PluginPlace
     from nit_kernel.sources.plugins import Plugins
 
@@ -82,7 +82,8 @@ class Session:
         self.registry = Registry()
         self.variables = SymbolTable(self.limits.variables)
         self._threads = Threads(self.limits, executor, carry)
-        self._tasks = TaskDriver(self._threads)
+        self._lock = threading.Lock()
+        self._driver: TaskDriver | None = None
         self._memory = Memory[Tool]()
         self._memory_version = -1
         self._parse = parser_within(self.limits)
@@ -102,6 +103,8 @@ class Session:
     @property
     def tools(self) -> ToolView:
         """The tools, callable from Python: `session.tools.add(a=1)`."""
+        from nit_kernel.runtime.tool_view import ToolView  # noqa: PLC0415 - scripts do without
+
         return ToolView(self.registry, self._threads)
 
     def add_tool(self, tool: object) -> tuple[str, ...]:
@@ -282,22 +285,22 @@ class Session:
     @property
     def tasks(self) -> Mapping[str, BackgroundTask]:
         """The background tasks by name: all that wait or run, and the last that ended."""
-        return self._tasks.scheduler.tasks
+        return {} if self._driver is None else self._driver.scheduler.tasks
 
     def take_ended(self, reader: Reader = "person", /) -> tuple[BackgroundTask, ...]:
         """The background tasks that ended since this reader last asked, oldest first.
 
         For displays and reports, so that every failure is told once; see `Reader`.
         """
-        return self._tasks.scheduler.take_ended(reader)
+        return () if self._driver is None else self._driver.scheduler.take_ended(reader)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until no background task runs; whether that came within `timeout` seconds."""
-        return self._tasks.scheduler.wait(timeout)
+        return self._driver is None or self._driver.scheduler.wait(timeout)
 
     async def await_tasks(self, timeout: float | None = None) -> bool:
         """The same as `wait`, while the caller's event loop goes on."""
-        return await self._tasks.scheduler.await_idle(timeout)
+        return self._driver is None or await self._driver.scheduler.await_idle(timeout)
 
     def cancel(self, name: str) -> bool:
         """Cancel a background task; whether it had not ended before.
@@ -309,7 +312,7 @@ class Session:
 
     def cancel_all(self) -> int:
         """Cancel every background task that has not ended; how many those were."""
-        return self._tasks.scheduler.cancel_all()
+        return 0 if self._driver is None else self._driver.scheduler.cancel_all()
 
     @property
     def loop(self) -> LoopThread:
@@ -339,12 +342,11 @@ class Session:
         self._closed = True
         for run in list(self._running):
             run.cancel()
-        scheduler = self._tasks.scheduler
-        scheduler.cancel_all()
+        self.cancel_all()
         for closer in reversed(self._closers):
             closer()
-        for task in scheduler.unseen_failures():
-            log_failure(task)
+        if self._driver is not None:
+            self._driver.scheduler.log_unseen_failures()
         self._finalize()
 
     def __enter__(self) -> Self:
@@ -373,7 +375,7 @@ class Session:
         await get_running_loop().run_in_executor(None, self.close)
 
     def __repr__(self) -> str:
-        tools, tasks = len(self.registry.tools()), self._tasks.scheduler.open_count
+        tools, tasks = len(self.registry.tools()), sum(not t.done for t in self.tasks.values())
         return f"<Session: {tools} tools, {len(self.variables)} variables, {tasks} tasks running>"
 
     # One script
@@ -420,34 +422,49 @@ class Session:
     def _begin(
         self, prepared: Prepared, timeout: float | None, observer: Observer | None = None
     ) -> Run:
-        if observer is not None and self.observer is not None:
-            observer = Both(self.observer, observer)
         run = Run(
             prepared.script,
             prepared.plans,
             self.variables,
             self.limits,
-            self._tasks.spawn,
+            self._spawn,
             prepared.variables,
             prepared.namespace,
             prepared.origin,
-            observer or self.observer,
         )
         self._running.add(run)
         if timeout is not None:
             run.alarm = self._threads.deadlines.add(
                 timeout, lambda: run.cancel(ScriptTimedOut(timeout))
             )
-        if run.observer is not None:
-            self._threads.layer.acquire()
-            run.notify(ScriptStarted(run=run))
+        if observer is not None or self.observer is not None:
+            self._watch(run, observer)
         return run
+
+    def _watch(self, run: Run, observer: Observer | None) -> None:
+        """Tell the session's observer, and the script's own, of what happens."""
+        from nit_kernel.runtime.observer import Both  # noqa: PLC0415 - only where somebody watches
+        from nit_kernel.runtime.telling import Telling  # noqa: PLC0415
+
+        watchers = [each for each in (self.observer, observer) if each is not None]
+        run.telling = Telling(run, Both(*watchers) if len(watchers) > 1 else watchers[0])
+        self._threads.layer.acquire()
+        run.telling.script_started()
+
+    def _spawn(self, run: Run, index: int, target: str | None) -> BackgroundTask:
+        """Start an `async` statement."""
+        with self._lock:
+            if self._driver is None:
+                from nit_kernel.runtime.task_driver import TaskDriver  # noqa: PLC0415 - see `_watch`
+
+                self._driver = TaskDriver(self._threads)
+        return self._driver.spawn(run, index, target)
 
     def _end(self, run: Run) -> None:
         self._running.discard(run)
         if run.alarm is not None:
             self._threads.deadlines.remove(run.alarm)
-        if run.observer is not None:
+        if run.telling is not None:
             self._threads.layer.release()
 
     def _finish(
@@ -456,8 +473,8 @@ class Session:
         self._end(run)
         error = run.error
         result = Result(run.script, prepared.diagnostics, error, run, self)
-        if run.observer is not None:
-            run.notify(ScriptFinished(run=run, result=result))
+        if run.telling is not None:
+            run.telling.script_finished(result)
         if error is None:
             return result
         interrupt = error.__cause__ if isinstance(error, NitCancelledError) else None

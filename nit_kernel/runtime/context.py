@@ -8,15 +8,14 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from nit_kernel.runtime.observer import Displayed, Logged, Progressed
 from nit_kernel.runtime.output import Log
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from nit_kernel.runtime.background import BackgroundTask
     from nit_kernel.runtime.output import StreamName
     from nit_kernel.runtime.run import Run
+    from nit_kernel.runtime.task import BackgroundTask
 
 _LONGEST_LINE = 8_192
 
@@ -71,17 +70,17 @@ class ToolContext:
 class Channel:
     """The connection of one call to whoever watches it. Also the sink of what the call prints."""
 
-    __slots__ = ("_lines", "_lock", "cancelled", "code_runs", "key", "output", "run", "task")
+    __slots__ = ("_lines", "_lock", "_telling", "cancelled", "code_runs", "key", "output", "task")
 
     def __init__(self, run: Run | None, task: BackgroundTask | None = None) -> None:
         self.key = next(_keys)
-        self.run = run
         self.task = task
         self.cancelled = False
         """Whether nobody waits for the call any more."""
         self.code_runs = False
         """Whether its code runs in another thread, wanted or not."""
         self.output = Log()
+        self._telling = None if run is None else run.telling
         self._lines: dict[str, str] = {}
         self._lock = threading.Lock()
 
@@ -91,23 +90,13 @@ class Channel:
             return
         if self.task is not None:
             self.task.progress = progress
-        run = self.run
-        if run is not None and run.observer is not None:
-            run.notify(
-                Progressed(
-                    run=run,
-                    key=self.key,
-                    fraction=progress.fraction,
-                    message=progress.message,
-                    task=self.task,
-                )
-            )
+        if self._telling is not None:
+            self._telling.progressed(self, progress)
 
     def display(self, value: object) -> None:
         """Pass on something to show; without an observer its text goes to the standard error."""
-        run = self.run
-        if run is not None and run.observer is not None:
-            run.notify(Displayed(run=run, key=self.key, value=value, task=self.task))
+        if self._telling is not None:
+            self._telling.displayed(self, value)
             return
         text = value if isinstance(value, str) else repr(value)
         print(text, file=sys.stderr, flush=True)  # noqa: T201 - there is nobody else to show it
@@ -115,11 +104,8 @@ class Channel:
     def log(self, text: str, stream: Literal["stdout", "stderr", "log"]) -> None:
         """Note a text, and pass it on."""
         self.output.append(text)
-        if self.task is not None:
-            self.task.output.append(text)
-        run = self.run
-        if run is not None and run.observer is not None:
-            run.notify(Logged(run=run, key=self.key, text=text, stream=stream, task=self.task))
+        if self._telling is not None:
+            self._telling.logged(self, text, stream)
 
     def take(self, text: str, stream: StreamName, /) -> bool:
         """Take what the call prints, in whole lines where it can be."""
@@ -132,7 +118,7 @@ class Channel:
                 self._lines[stream] = line[cut:]
         if cut:
             self.log(line[:cut], stream)
-        return self.run is not None and self.run.observer_takes_output
+        return self._telling is not None and self._telling.takes_output
 
     def flush(self) -> None:
         """Pass on lines that have not ended."""

@@ -15,7 +15,6 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from concurrent.futures import Future
 from types import CoroutineType
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
@@ -24,12 +23,14 @@ from nit_kernel.runtime.context import Channel
 from nit_kernel.runtime.interpreter import interpret
 from nit_kernel.runtime.output import SINK
 from nit_kernel.runtime.run import CallEnded, CallFailed, CallStopped, CallTimedOut
+from nit_kernel.runtime.task import SLICE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
+    from concurrent.futures import Future
 
-    from nit_kernel.runtime.background import BackgroundTask
     from nit_kernel.runtime.run import Run
+    from nit_kernel.runtime.task import BackgroundTask
     from nit_kernel.runtime.threads import Threads
     from nit_kernel.runtime.tool import Tool
 
@@ -37,9 +38,6 @@ T = TypeVar("T")
 
 OnCaller: TypeAlias = "Callable[[Callable[[], object]], object]"
 """Runs a function on the thread that awaits the script, and returns what it returns."""
-
-_SLICE_S = 0.05
-"""Longest sleep while waiting, in seconds, so that Ctrl-C and `cancel` act at once everywhere."""
 
 _BREATH_S = 0.02
 """How long an awaited script may keep its loop from other work between two calls, in seconds."""
@@ -53,7 +51,7 @@ def drive(run: Run, threads: Threads) -> object:
     """
     steps = interpret(run, 0, run.script.statement_count)
     send, throw = steps.send, steps.throw
-    is_watched = run.observer is not None
+    is_watched = run.telling is not None
     try:
         request = send(None)
         while True:
@@ -181,7 +179,7 @@ def _sleep_until(future: Future[T], run: Run, seconds: float | None) -> None:
     future.add_done_callback(lambda _: ended.set())
     deadline = None if seconds is None else time.monotonic() + seconds
     while run.stopped is None:
-        left = _SLICE_S if deadline is None else min(_SLICE_S, deadline - time.monotonic())
+        left = SLICE_S if deadline is None else min(SLICE_S, deadline - time.monotonic())
         if left <= 0 or ended.wait(left):
             return
 

@@ -26,12 +26,8 @@ from nit_kernel.errors import (
     NitTimeoutError,
     NitToolError,
 )
-from nit_kernel.runtime.background import BackgroundTask
 from nit_kernel.runtime.coercion import CoercionError
-from nit_kernel.runtime.context import Channel
 from nit_kernel.runtime.host import PROBE, ValueIsUsed
-from nit_kernel.runtime.observer import CallFinished, CallStarted, StatementStarted
-from nit_kernel.runtime.result import call_of
 from nit_kernel.runtime.run import (
     CallEnded,
     CallStopped,
@@ -40,9 +36,10 @@ from nit_kernel.runtime.run import (
     ScriptTimedOut,
 )
 from nit_kernel.runtime.symbols import ABSENT, table_is_full
+from nit_kernel.runtime.task import BackgroundTask
 
 if TYPE_CHECKING:
-    from nit_kernel.runtime.run import Record, Run
+    from nit_kernel.runtime.run import Run
     from nit_kernel.runtime.tool import Tool
 
 Request: TypeAlias = "tuple[Tool, dict[str, object], int] | BackgroundTask"
@@ -73,8 +70,8 @@ def interpret(run: Run, first: int, last: int, task: BackgroundTask | None = Non
     clock = time.perf_counter
     captured = None if task is None else task.captured
     records = run.records if task is None else task.records
-    watched = run.observer is not None
-    is_plain = not watched and run.table.has_room_for(script.statement_count)
+    telling = run.telling
+    is_plain = telling is None and run.table.has_room_for(script.statement_count)
     slots: dict[int, object] = {}
     result: object = None
 
@@ -127,8 +124,8 @@ def interpret(run: Run, first: int, last: int, task: BackgroundTask | None = Non
                         if type(arguments[name]) not in types:
                             arguments = _coerced(run, tool, names, arguments, number, values)
                             break
-                if watched:
-                    _announce(run, tool, arguments, number, task)
+                if telling is not None:
+                    telling.call_started(tool, arguments, number, task)
                 started = clock()
                 try:
                     result = yield tool, arguments, number
@@ -136,13 +133,13 @@ def interpret(run: Run, first: int, last: int, task: BackgroundTask | None = Non
                     error = call_error(run, tool, ended, at, until)
                     record = (number, tool, arguments, started, clock(), Failure(error, ended))
                     records.append(record)
-                    if watched:
-                        _report_end(run, record, task)
+                    if telling is not None:
+                        telling.call_finished(record, task)
                     raise error from ended.cause
                 record = (number, tool, arguments, started, clock(), result)
                 records.append(record)
-                if watched:
-                    _report_end(run, record, task)
+                if telling is not None:
+                    telling.call_finished(record, task)
             number += 1
             if number < end_step:
                 slots[cast("int", to)] = result
@@ -164,9 +161,8 @@ def _begin(run: Run, index: int, target: str | None, start: int, end: int) -> No
     """See whether a statement may begin, and say so."""
     if target is not None and not run.table.has_room(target):
         raise run.placed(table_is_full(target, run.limits.variables), start, end)
-    if run.observer is not None:
-        span = run.script.span(start, end)
-        run.notify(StatementStarted(run=run, index=index, span=span))
+    if run.telling is not None:
+        run.telling.statement_started(index, start, end)
 
 
 def _is_copy(run: Run, step: int, kind: int, to: str | int | None, task: BackgroundTask) -> bool:
@@ -265,36 +261,3 @@ def _one_line(error: BaseException | None) -> str:
     except Exception:  # noqa: BLE001 - a tool's own exception may do anything
         return "(its text cannot be read)"
     return " ".join(text[:_LONGEST_MESSAGE].split())
-
-
-# What is watched
-
-
-def _announce(
-    run: Run, tool: Tool, arguments: dict[str, object], step: int, task: BackgroundTask | None
-) -> None:
-    """Open a channel for a call, and say that it begins."""
-    if task is None:
-        channel = run.channel = Channel(run, None)
-    else:
-        channel = task.channel
-    row = run.script.step(step)
-    run.notify(
-        CallStarted(
-            run=run,
-            key=channel.key,
-            tool=tool.spec.nit_name,
-            arguments=arguments,
-            span=run.script.span(row[4], row[5]),
-            task=task,
-        )
-    )
-
-
-def _report_end(run: Run, record: Record, task: BackgroundTask | None) -> None:
-    """Say that a call ended."""
-    channel = run.channel if task is None else task.channel
-    if channel is not None:
-        channel.flush()
-        call = call_of(run, record, channel)
-        run.notify(CallFinished(run=run, key=channel.key, call=call, task=task))

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from nit_kernel._syntax import Diagnostic, Script, Span
     from nit_kernel.config import Limits
     from nit_kernel.errors import NitError
-    from nit_kernel.runtime.background import BackgroundTask, Reader
+    from nit_kernel.runtime.background import Reader
     from nit_kernel.runtime.context import Channel
     from nit_kernel.runtime.run import Record, Run
+    from nit_kernel.runtime.task import BackgroundTask
 
 CallStatus = Literal["running", "ok", "failed", "cancelled"]
 

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import itertools
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from nit_kernel.errors import NitError, NitRuntimeError
 from nit_kernel.runtime.host import ValueHost
-from nit_kernel.runtime.observer import TaskChanged, ValueBound
 from nit_kernel.runtime.symbols import ABSENT
 
 if TYPE_CHECKING:
     from nit_kernel._syntax import Script
     from nit_kernel.config import Limits
     from nit_kernel.language.check import CallPlan
-    from nit_kernel.runtime.background import BackgroundTask
     from nit_kernel.runtime.context import Channel
-    from nit_kernel.runtime.observer import Event, Observer
     from nit_kernel.runtime.symbols import SymbolTable
+    from nit_kernel.runtime.task import BackgroundTask
+    from nit_kernel.runtime.telling import Telling
     from nit_kernel.runtime.tool import Tool
-
-logger = logging.getLogger("nit_kernel")
 
 E_ = TypeVar("E_", bound=NitError)
 
@@ -94,7 +90,8 @@ class Run:
     """The channel of the call that runs, where it has one."""
     alarm: int | None = None
     """The clock of a script that has a time limit."""
-    observer_takes_output: bool = False
+    telling: Telling | None = None
+    """Tells the observer, where there is one."""
     _wake: Callable[[], object] | None = None
 
     # A short script costs little more than this: only what differs is set here.
@@ -108,7 +105,6 @@ class Run:
         passed: Mapping[str, object] | None,
         namespace: Mapping[str, object] | None,
         origin: str,
-        observer: Observer | None,
     ) -> None:
         self.script = script
         self.plans = plans
@@ -118,9 +114,6 @@ class Run:
         self.passed = passed
         self.namespace = namespace
         self.origin = origin
-        self.observer = observer
-        if observer is not None:
-            self.observer_takes_output = bool(getattr(observer, "takes_output", False))
         self.host = ValueHost(script, limits)
         self.bound: dict[str, object] = {}
         self.records: list[Record | BackgroundTask] = []
@@ -199,9 +192,8 @@ class Run:
         except NitError as error:
             raise self.placed(error, start, end) from None
         self.bound[name] = value
-        if self.observer is not None:
-            span = self.script.span(start, end)
-            self.notify(ValueBound(run=self, name=name, value=value, span=span))
+        if self.telling is not None:
+            self.telling.value_bound(name, value, start, end)
 
     # Errors with their place
 
@@ -229,19 +221,3 @@ class Run:
     def placed(self, error: NitError, start: int, end: int) -> NitError:
         """Give an error without a place one."""
         return self.error_at(type(error), error.code, error.message, start, end, hint=error.hint)
-
-    # Telling the observer
-
-    def notify(self, event: Event) -> None:
-        """Tell the observer; what it raises is logged."""
-        observer = self.observer
-        if observer is not None:
-            try:
-                observer.on_event(event)
-            except Exception:
-                logger.exception("the observer of the session raised")
-
-    def notify_task(self, task: BackgroundTask) -> None:
-        """Tell the observer that a background task changed."""
-        if self.observer is not None:
-            self.notify(TaskChanged(run=self, task=task))

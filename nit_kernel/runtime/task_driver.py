@@ -15,22 +15,23 @@ from __future__ import annotations
 import functools
 import logging
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from typing import TYPE_CHECKING, cast
 
 from nit_kernel._syntax import CALL
 from nit_kernel.errors import NitError, NitToolError
-from nit_kernel.runtime.background import BackgroundTask, Scheduler
+from nit_kernel.runtime.background import Scheduler
 from nit_kernel.runtime.calling import call_async, call_plain, is_coroutine
 from nit_kernel.runtime.interpreter import call_error, interpret
 from nit_kernel.runtime.output import SINK
 from nit_kernel.runtime.run import CallFailed, CallTimedOut
+from nit_kernel.runtime.task import BackgroundTask
 from nit_kernel.runtime.threads import in_scope
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Executor
 
     from nit_kernel.runtime.interpreter import Request
     from nit_kernel.runtime.run import Run
@@ -65,6 +66,8 @@ class TaskDriver:
             for name in reads:
                 if isinstance(name, str) and name not in captured:
                     captured[name] = run.read(name, at, until)
+        ended: Future[None] = Future()
+        ended.set_running_or_notify_cancel()
         task = BackgroundTask(
             self.scheduler,
             run,
@@ -75,6 +78,7 @@ class TaskDriver:
             captured=captured,
             context=copy_context(),
             scope=self._threads.scope(),
+            ended=ended,
         )
         task.context.run(SINK.set, task.channel)
         run.tasks.append(task)

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from contextvars import copy_context
 from typing import TYPE_CHECKING, TypeAlias
 
-from nit_kernel.runtime.background import Deadlines
 from nit_kernel.runtime.calling import call_async, call_plain
 from nit_kernel.runtime.output import SINK, OutputLayer
-from nit_kernel.runtime.pool import DaemonPool
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
-    from concurrent.futures import Executor
+    from concurrent.futures import Executor, Future
 
     from nit_kernel.config import Limits
+    from nit_kernel.runtime.background import Deadlines
     from nit_kernel.runtime.context import Channel
     from nit_kernel.runtime.loop import LoopThread
+    from nit_kernel.runtime.pool import DaemonPool
     from nit_kernel.runtime.tool import Tool
 
 Scope: TypeAlias = "Callable[[], AbstractContextManager[object]]"
@@ -44,9 +43,10 @@ class Threads:
         self.limits = limits
         self.executor = executor
         self.layer = OutputLayer()
-        self.deadlines = Deadlines()
         self._carry = carry
         self._lock = threading.Lock()
+        # Each is imported and made at its first use: a script of plain functions needs none.
+        self._deadlines: Deadlines | None = None
         self._loop: LoopThread | None = None
         self._pool: DaemonPool | None = None
         self._closed = False
@@ -61,7 +61,6 @@ class Threads:
         with self._lock:
             self._refuse_if_closed()
             if self._loop is None:
-                # Importing asyncio takes longer than running a script of plain functions.
                 from nit_kernel.runtime.loop import LoopThread  # noqa: PLC0415
 
                 self._loop = LoopThread()
@@ -77,8 +76,20 @@ class Threads:
         with self._lock:
             self._refuse_if_closed()
             if self._pool is None:
+                from nit_kernel.runtime.pool import DaemonPool  # noqa: PLC0415
+
                 self._pool = DaemonPool()
             return self._pool
+
+    @property
+    def deadlines(self) -> Deadlines:
+        """The clock."""
+        with self._lock:
+            if self._deadlines is None:
+                from nit_kernel.runtime.background import Deadlines  # noqa: PLC0415
+
+                self._deadlines = Deadlines()
+            return self._deadlines
 
     def is_on_loop(self) -> bool:
         """Whether the caller is the thread of the event loop, and must not wait for it."""
