@@ -67,6 +67,8 @@ class LiteralValue:
     def text(self) -> str: ...
     @property
     def value(self) -> int | float | bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
 
 @final
 class Reference:
@@ -77,8 +79,8 @@ class Reference:
     @property
     def path(self) -> tuple[object, ...]:
         """Field names (`str`), indexes (`int`, `str`, `Reference`) and `slice` objects."""
-    def __str__(self) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
 
 @final
 class Template:
@@ -176,7 +178,11 @@ class Script:
         """Whether no diagnostic is an error."""
     @property
     def statements(self) -> tuple[Statement, ...]:
-        """A readable view, built on demand."""
+        """A readable view, built on demand.
+
+        Raises:
+            RecursionError: Calls are nested more than 120 deep (the default limit is 100).
+        """
     @property
     def statement_count(self) -> int: ...
     @property
@@ -260,8 +266,17 @@ def parse(
 ) -> Script:
     """Parse a script. Never raises for its text: what is wrong is in `diagnostics`.
 
+    `<nit>` tags and a Markdown fence around the whole script are dropped; places are always those
+    of the given source. A statement with an error is not among the steps; its target counts as
+    assigned all the same.
+
     Args:
         source: The text; lone surrogates are reported as a diagnostic.
+        script_bytes: Most bytes of the source in UTF-8.
+        statements: Most statements.
+        nesting: Deepest nesting of brackets and calls.
+        value_bytes: Most bytes of the text that one expression makes.
+        value_nodes: Most values that one expression makes.
         legacy: Whether NIT 1.0 blocks may stand among the statements; `"only"`: the text is the
             inside of one.
     """
