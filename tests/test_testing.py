@@ -7,6 +7,7 @@ import json
 import threading
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 
@@ -305,3 +306,11 @@ def test_a_request_too_many_is_an_error_of_the_server_that_names_it() -> None:
         status, text = post(server, "/chat/completions", {"messages": []})
     assert status == 500
     assert "asked 1 times but has 0 turns" in text
+
+
+def test_the_example_of_the_documentation_runs() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "testing.md").read_text(encoding="utf-8")
+    example = text.partition("```python\n")[2].partition("```")[0]
+    names: dict[str, object] = {}
+    exec(compile(example, "docs/testing.md", "exec"), names)
+    names["test_the_model_adds"]()
