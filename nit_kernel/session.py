@@ -18,7 +18,7 @@ from nit_kernel._syntax import quote
 from nit_kernel.config import Limits
 from nit_kernel.errors import NitCancelledError, NitError
 from nit_kernel.language.check import Memory, check_script
-from nit_kernel.runtime.dispatcher import drive, drive_awaiting
+from nit_kernel.runtime.dispatcher import drive, drive_awaiting, forget_cancellation
 from nit_kernel.runtime.prepared import Prepared, Visible, parser_within
 from nit_kernel.runtime.registry import Registry
 from nit_kernel.runtime.result import Result
@@ -264,6 +264,8 @@ class Session:
         except BaseException:
             self._end(run)
             raise
+        if on_interrupt == "return":
+            forget_cancellation(run.error)
         return self._finish(run, prepared, check, on_interrupt)
 
     def prepare_call(

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import gc
 import threading
 
 import pytest
@@ -416,3 +417,66 @@ def test_parse_check_and_format_stand_alone() -> None:
     with nit.Session(tools=[ADD]) as session:
         assert nit.check("add(a=1)", session) == ()
     assert nit.format("$x=add( a=1 )") == "$x = add(a=1)\n"
+
+
+def test_session_that_is_forgotten_takes_its_loop_with_it() -> None:
+    async def answer() -> int:
+        return 7
+
+    session = nit.Session(tools=[make_tool(answer)])
+    assert session.run("answer()").value == 7
+    (loop,) = [thread for thread in threading.enumerate() if thread.name == "nit-loop"]
+    del session
+    gc.collect()
+    loop.join(10)
+    assert not loop.is_alive()
+
+
+def test_returning_an_interrupt_leaves_the_awaiting_task_uncancelled(session: nit.Session) -> None:
+    begun = threading.Event()
+
+    async def linger() -> None:
+        begun.set()
+        await asyncio.sleep(60)
+
+    async def main() -> tuple[object, int]:
+        script = asyncio.create_task(inner())
+        while not begun.is_set():
+            await asyncio.sleep(0.001)
+        script.cancel()
+        return await script
+
+    async def inner() -> tuple[object, int]:
+        result = await session.arun("linger()", on_interrupt="return")
+        await asyncio.sleep(0)
+        return result.error, asyncio.current_task().cancelling()
+
+    session.add_tool(make_tool(linger))
+    error, cancelling = asyncio.run(main())
+    assert isinstance(error, nit.NitCancelledError)
+    assert cancelling == 0
+
+
+def test_time_limit_around_an_awaited_script_works_as_asyncio_says(session: nit.Session) -> None:
+    async def linger() -> None:
+        await asyncio.sleep(60)
+
+    async def main() -> None:
+        async with asyncio.timeout(0.05):
+            await session.arun("$a = 1\nlinger()")
+
+    session.add_tool(make_tool(linger))
+    with pytest.raises(TimeoutError):
+        asyncio.run(main())
+    assert session.run("$a").value == 1
+
+
+def test_public_names_are_those_of_the_package() -> None:
+    import nit_kernel
+
+    assert sorted(nit_kernel.__all__) == nit_kernel.__all__
+    missing = [name for name in nit_kernel.__all__ if not hasattr(nit_kernel, name)]
+    assert missing == []
+    assert set(nit_kernel._PLACES) == set(nit_kernel.__all__)
+    with pytest.raises(AttributeError):
+        nit_kernel.nothing_of_this_name  # noqa: B018

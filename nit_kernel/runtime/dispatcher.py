@@ -118,6 +118,15 @@ async def drive_awaiting(run: Run, threads: Threads, on_caller: OnCaller | None)
         return end.value
 
 
+def forget_cancellation(error: BaseException | None) -> None:
+    """Tell the awaiting task that its cancellation was taken for what `error` says."""
+    from asyncio import CancelledError, current_task  # noqa: PLC0415
+
+    task = current_task()
+    if task is not None and error is not None and isinstance(error.__cause__, CancelledError):
+        task.uncancel()
+
+
 # On this thread
 
 

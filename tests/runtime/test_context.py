@@ -129,7 +129,7 @@ def test_plain_function_that_returns_a_coroutine_is_awaited() -> None:
         assert session.run("$t = async soon()\n[soon(), $t]").value == [5, 5]
 
 
-def test_prints_of_a_call_reach_the_real_stream_and_its_log_where_somebody_watches(capsys) -> None:
+def test_prints_of_a_watched_call_reach_the_real_stream_and_its_log(capsys) -> None:
     def chat() -> None:
         print("hello")
         print("oops", file=sys.stderr)
@@ -184,8 +184,8 @@ def test_standard_streams_are_themselves_again_when_nothing_runs() -> None:
     with nit.Session(tools=[make_tool(gate.hold)]) as session:
         session.run("async hold()\nasync hold()")
         assert gate.begun.wait(10)
-        assert (sys.stdout, sys.stderr) != before
-        assert sys.stdout.fileno() == before[0].fileno() if before[0].isatty() else True
+        assert sys.stdout is not before[0]
+        assert sys.stderr is not before[1]
         gate.go.set()
         assert session.wait(10)
         assert (sys.stdout, sys.stderr) == before
@@ -278,10 +278,6 @@ def test_observer_sees_a_script_from_begin_to_end() -> None:
     watcher = Watcher()
     with nit.Session(tools=[make_tool(one)], observer=watcher) as session:
         result = session.run("$a = one()\n$t = async one()\n[$a, $t]")
-    names = [type(event).__name__ for event in watcher.events if not isinstance(event, TaskChanged)]
-    own = [name for name, event in zip(names, watcher.events, strict=False) if name]
-    assert own[0] == "ScriptStarted"
-    assert own[-1] == "ScriptFinished"
     main = [
         type(event).__name__
         for event in watcher.events
@@ -302,3 +298,20 @@ def test_observer_sees_a_script_from_begin_to_end() -> None:
         -1
     ] == "done"
     assert watcher.events[-1].result.value == result.value == [1, 1]
+
+
+def test_observer_that_takes_output_gets_the_prints_of_the_script_itself_too(capsys) -> None:
+    watcher = Watcher(takes_output=True)
+    with nit.Session(tools=[make_tool(lambda: print("mine"), name="chat")], observer=watcher) as s:
+        s.run("chat()")
+    assert capsys.readouterr().out == ""
+    assert watcher.logged() == [("stdout", "mine\n", None)]
+
+
+def test_one_script_may_have_an_observer_of_its_own() -> None:
+    everything, one = Watcher(), Watcher()
+    with nit.Session(tools=[make_tool(lambda: 1, name="one")], observer=everything) as session:
+        session.run("one()")
+        session.run("one()", observer=one)
+        asyncio.run(session.arun("one()", observer=one))
+    assert len(one.events) * 3 == len(everything.events) * 2
