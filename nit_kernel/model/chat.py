@@ -206,11 +206,21 @@ class Chat:
         return AwaitedEvents(AwaitedLink(self._core(message, codec, key), on_caller))
 
     def dry_run(
-        self, message: Text, *, codec: str | ToolCallCodec | None = None, key: str | None = None
+        self,
+        message: Text,
+        *,
+        codec: str | ToolCallCodec | None = None,
+        key: str | None = None,
+        fresh: bool = False,
     ) -> DryRun:
-        """Return exactly what the message would send first, previews of variables included."""
+        """Return exactly what the message would send first, previews of variables included.
+
+        `fresh`: as it would be without the conversation so far.
+        """
         facts = self._named(self._client.known())
         plan = self._plan(facts, codec, key)
+        if fresh:
+            plan = replace(plan, before=())
         request = plan.request(plan.codec.codec, [user(message)])
         return DryRun(
             address=facts.address,

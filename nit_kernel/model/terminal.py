@@ -78,7 +78,7 @@ def run_chat(
     """
     person = sys.stdin.isatty() if is_person is None else is_person
     color = person and screen is None and "NO_COLOR" not in os.environ
-    view = _View(sys.stdout if screen is None else screen, color=color)
+    view = TurnView(sys.stdout if screen is None else screen, color=color)
     if person and chat.ask is None:
         chat.ask = partial(_ask, read, view)
     if person:
@@ -101,7 +101,7 @@ def run_chat(
             return 1
 
 
-def _turn(chat: Chat, text: str, view: _View) -> bool:
+def _turn(chat: Chat, text: str, view: TurnView) -> bool:
     """Show one turn; whether it went well."""
     try:
         with closing(chat.send(text)) as events:
@@ -118,7 +118,7 @@ def _turn(chat: Chat, text: str, view: _View) -> bool:
     return True
 
 
-def _command(chat: Chat, text: str, view: _View) -> None:
+def _command(chat: Chat, text: str, view: TurnView) -> None:
     name, _, rest = text[1:].partition(" ")
     registry = chat.session.registry
     match name:
@@ -140,7 +140,7 @@ def _command(chat: Chat, text: str, view: _View) -> None:
             view.line(HELP)
 
 
-def _ask(read: Callable[[str], str], view: _View, question: Question) -> Answer:
+def _ask(read: Callable[[str], str], view: TurnView, question: Question) -> Answer:
     """Ask the person whether a script may run; no answer is a no."""
     view.end_line()
     view.line(str(question).translate(_HARMLESS))
@@ -159,7 +159,7 @@ def _ask(read: Callable[[str], str], view: _View, question: Question) -> Answer:
     return Answer(verdict="always" if said in ("a", "always") else "reject")
 
 
-class _View:
+class TurnView:
     """Writes events as lines of a terminal."""
 
     def __init__(self, screen: Terminal, *, color: bool) -> None:

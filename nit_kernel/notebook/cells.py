@@ -4,6 +4,7 @@
 %%nit cell  ──> await get_ipython().run_cell_magic('nit_await', line, body)   on the kernel's loop
             └─> get_ipython().run_cell_magic('nit', line, body)               nested in another cell
 ```
+`%%ask` goes the same ways.
 
 IPython awaits no magic by itself. An input transformer writes the `await`, so that the kernel's
 loop is free while the cell waits: Cancel buttons and widgets answer, and an interrupt acts at once.
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
 
 MAGIC = "nit"
 AWAITED_MAGIC = "nit_await"
+ASK_MAGIC = "ask"
+AWAITED_ASK_MAGIC = "ask_await"
 
-_CELL = f"get_ipython().run_cell_magic({MAGIC!r}, "
+_AWAITED_NAMES = {MAGIC: AWAITED_MAGIC, ASK_MAGIC: AWAITED_ASK_MAGIC}
+_CELLS = tuple(f"get_ipython().run_cell_magic({name!r}, " for name in _AWAITED_NAMES)
 _LINE = f"get_ipython().run_line_magic({MAGIC!r}, "
-_AWAITED_CELL = f"await get_ipython().run_cell_magic({AWAITED_MAGIC!r}, "
 _AWAITED_LINE = f"await get_ipython().run_line_magic({AWAITED_MAGIC!r}, "
 _TAG = re.compile(r"\ufeff?\s*<nit(?:-[0-9A-Za-z]+)?>")
 _END_TAG = re.compile(r"</nit(?:-[0-9A-Za-z]+)?>\s*\Z")
@@ -70,7 +73,7 @@ class CellDepth:
 
 
 class AwaitingTransformer:
-    """Writes the `await` before a `%%nit` cell, and before the lines of a cell of only `%nit`."""
+    """Writes the `await` before `%%nit` and `%%ask`, and before the lines of a cell of `%nit`."""
 
     def __init__(self, shell: InteractiveShell, depth: CellDepth) -> None:
         self._shell = shell
@@ -80,7 +83,7 @@ class AwaitingTransformer:
         """Transform the lines of a cell, after IPython's own transformers."""
         if not lines:
             return lines
-        if len(lines) == 1 and lines[0].startswith(_CELL):
+        if len(lines) == 1 and lines[0].startswith(_CELLS):
             return self._awaited_cell(lines)
         # Only whole cells of `%nit` lines: a cell that is awaited runs its Python code where an
         # interrupt cannot reach it.
@@ -93,9 +96,10 @@ class AwaitingTransformer:
         arguments = _magic_arguments(lines[0])
         if arguments is None or not self._may_await():
             return lines
-        _, line, body = arguments
+        name, line, body = arguments
         # IPython refuses an empty body before the magic sees it; ours says how it is used.
-        return [f"{_AWAITED_CELL}{line!r}, {body or chr(10)!r})\n"]
+        call = f"run_cell_magic({_AWAITED_NAMES[name]!r}, {line!r}, {body or chr(10)!r})"
+        return [f"await get_ipython().{call}\n"]
 
     def _may_await(self) -> bool:
         shell = self._shell

@@ -17,6 +17,7 @@ from IPython.display import display
 from nit_kernel._syntax import quote
 from nit_kernel.language.schema import nearest
 from nit_kernel.language.values import kind_of, preview, size_of
+from nit_kernel.notebook import chat_commands
 from nit_kernel.notebook.cell_runs import (
     CellOptions,
     await_tasks,
@@ -26,6 +27,7 @@ from nit_kernel.notebook.cell_runs import (
 )
 from nit_kernel.notebook.display import Table
 from nit_kernel.notebook.interrupts import raise_on_interrupt
+from nit_kernel.notebook.options import ASK_USAGE, USAGE
 from nit_kernel.notebook.plugin_table import plugin_table
 from nit_kernel.notebook.rows import Row
 from nit_kernel.runtime.background import BackgroundTask
@@ -160,8 +162,10 @@ def _reset(workspace: Workspace, rest: str) -> None:
     running = sum(1 for task in workspace.session.tasks.values() if not task.done)
     workspace.session.reset()
     workspace.mirror.settle()
+    messages = workspace.conversation.reset()
+    said = f", {_count(messages, 'message')}" if messages else ""
     tasks = f", {_count(running, 'task')} cancelled" if running else ""
-    print(f"{_count(count, 'variable')} forgotten{tasks}; the tools stay")  # noqa: T201
+    print(f"{_count(count, 'variable')}{said} forgotten{tasks}; the tools stay")  # noqa: T201
 
 
 # Tools and plugins
@@ -197,12 +201,16 @@ def _help(workspace: Workspace, rest: str) -> object:
     rows = tuple((f"%nit {command.usage}", command.meaning) for command in COMMANDS.values())
     rows = (
         (
-            "%%nit [--name NAME] [--out NAME] [--quiet] [--check] [--timeout S] [--wait]",
+            USAGE,
             "the cell is a script; what it ends with is the cell's result",
         ),
+        (ASK_USAGE, "the cell is a message to the model; `{name}` becomes a variable's value"),
         ("%nit STATEMENT", "one statement, such as `%nit $a = f(x=1)`"),
         *rows,
-        ("nit", "in Python: nit.vars, nit.tasks, nit.tools.NAME(..), nit.last, @nit.tool"),
+        (
+            "nit",
+            "in Python: nit.vars, nit.tasks, nit.tools.NAME(..), nit.chat, nit.last, @nit.tool",
+        ),
     )
     display(Table(("write", "to"), rows))
     return None
@@ -314,6 +322,15 @@ COMMANDS: Mapping[str, Command] = {
     "wait": Command("wait [S]", "wait for the background tasks", _wait, _wait_awaiting),
     "plugins": Command("plugins", "list the plugins and what is wrong with them", _plugins),
     "reload": Command("reload", "load plugins that have changed again", _reload),
-    "reset": Command("reset", "forget all variables, cancel all tasks", _reset),
+    "model": Command(
+        "model [NAME|local [FILE]]",
+        "which model `%%ask` speaks to, or another; `local` serves a small one here",
+        chat_commands.model,
+        chat_commands.model_awaiting,
+    ),
+    "codec": Command("codec [NAME]", "what the model writes, or another", chat_commands.codec),
+    "history": Command("history", "list the messages of the conversation", chat_commands.history),
+    "keep": Command("keep [N]", "make a script of the model a cell", chat_commands.keep),
+    "reset": Command("reset", "forget all variables and messages, cancel all tasks", _reset),
     "help": Command("help [TOOL]", "this list, or all about a tool", _help),
 }

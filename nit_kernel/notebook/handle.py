@@ -10,6 +10,7 @@ import nit_kernel
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping
 
+    from nit_kernel.conversation import Chat
     from nit_kernel.notebook.workspace import Workspace
     from nit_kernel.runtime.background import BackgroundTask
     from nit_kernel.runtime.tool_view import ToolView
@@ -45,6 +46,11 @@ class NotebookHandle:
     def last(self) -> Result | None:
         """The outcome of the last script: its calls, variables, error."""
         return self._workspace.last
+
+    @property
+    def chat(self) -> Chat:
+        """The conversation of `%%ask`: its history, its cost, and `send` from Python."""
+        return self._workspace.conversation.chat
 
     @property
     def session(self) -> Session:

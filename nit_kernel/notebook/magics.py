@@ -1,4 +1,4 @@
-"""The magics `%%nit` and `%nit`, and the settings of the notebook (`%config NitMagics`)."""
+"""The magics `%%nit`, `%nit`, `%%ask`, and the settings of the notebook (`%config NitMagics`)."""
 
 # pyright: reportUntypedFunctionDecorator=false
 # IPython does not say what its decorators give back.
@@ -22,14 +22,16 @@ from traitlets import Bool, Dict, Enum, Float, Int, List, Unicode, validate
 from nit_kernel.config import Limits
 from nit_kernel.language.schema import nearest
 from nit_kernel.notebook.cell_runs import CellOptions, check_only, run_awaited, run_blocking
-from nit_kernel.notebook.cells import AWAITED_MAGIC, MAGIC
+from nit_kernel.notebook.cells import ASK_MAGIC, AWAITED_ASK_MAGIC, AWAITED_MAGIC, MAGIC
 from nit_kernel.notebook.commands import find_command, run_command, run_command_awaited
-from nit_kernel.notebook.options import OPTIONS, USAGE
+from nit_kernel.notebook.options import ASK_OPTIONS, ASK_USAGE, OPTIONS, USAGE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
+    from types import ModuleType
     from typing import Any
 
+    from nit_kernel.notebook.asks import AskOptions
     from nit_kernel.notebook.workspace import Workspace
 
 
@@ -57,6 +59,33 @@ class NitMagics(Magics):
         help="Limits of the session by their names, such as {'tool_seconds': 60}; read when the "
         "extension is loaded."
     ).tag(config=True)
+
+    model = Unicode("", help="The model of %%ask; NIT_MODEL if empty.").tag(config=True)
+    base_url = Unicode("", help="Its server; OPENAI_BASE_URL if empty.").tag(config=True)
+    api_key = Unicode("", help="Its key; OPENAI_API_KEY if empty, and better there.")
+    api_key.tag(config=True)
+    api = Enum(["chat", "responses"], "chat", help="Which of OpenAI's APIs the server speaks.")
+    api.tag(config=True)
+    codec = Unicode(
+        "auto", help="What the model writes: auto, nit, native, json, react, or a form of text."
+    ).tag(config=True)
+    confirm = Enum(
+        ["side-effects", "marked", "never"],
+        "side-effects",
+        help="Before which tools of a model's script the person is asked: those not declared free "
+        "of side effects, those marked `confirm`, or none.",
+    ).tag(config=True)
+    legacy = Bool(False, help="Whether NIT 1.0 blocks in a model's words run, too.")
+    legacy.tag(config=True)
+    max_rounds = Int(10, min=1, help="Most replies of the model to one message.").tag(config=True)
+    max_tokens = Int(None, allow_none=True, min=1, help="Most tokens of one message, all told.")
+    max_tokens.tag(config=True)
+    max_seconds = Float(None, allow_none=True, min=0.0, help="Longest turn, in seconds.")
+    max_seconds.tag(config=True)
+    system = Unicode("", help="What every message begins with: your own system prompt.")
+    system.tag(config=True)
+    placeholder_chars = Int(20_000, min=100, help="Most characters that a {name} becomes.")
+    placeholder_chars.tag(config=True)
 
     workspace: Workspace
 
@@ -91,7 +120,36 @@ class NitMagics(Magics):
             return check_only(self.workspace, cell)
         return run_blocking(self.workspace, cell, options)
 
+    @no_var_expand
+    @cell_magic(ASK_MAGIC)
+    @magic_arguments()
+    @argument("--model", metavar="M", help="Another model of the same server, for this message.")
+    @argument("--codec", metavar="C", help="Another codec, for this message.")
+    @argument("--fresh", action="store_true", help="Begin the conversation anew.")
+    @argument("--dry-run", action="store_true", help="Show what would be sent, and send nothing.")
+    @argument("--out", metavar="NAME", help="A Python name that gets the model's words.")
+    def ask(self, line: str, cell: str) -> None:
+        """Send the cell to the model: its words stream in, its scripts run.
+
+        `{name}` becomes the value of the notebook's variable, a figure its picture.
+        """
+        options = self._ask_options(line)
+        if not cell.strip():
+            return _show_ask_usage()
+        return _asks().ask_blocking(self.workspace, cell, options)
+
     # What a cell becomes where it can be awaited; see `cells.py`.
+
+    @no_var_expand
+    @cell_magic(AWAITED_ASK_MAGIC)
+    def _ask_awaited(self, line: str, cell: str) -> Awaitable[None]:
+        return self._await_ask(line, cell)
+
+    async def _await_ask(self, line: str, cell: str) -> None:
+        options = self._ask_options(line)
+        if not cell.strip():
+            return _show_ask_usage()
+        return await _asks().ask_awaited(self.workspace, cell, options)
 
     @no_var_expand
     @cell_magic(AWAITED_MAGIC)
@@ -146,6 +204,55 @@ class NitMagics(Magics):
             timeout=timeout,
             wait=given.wait,
         )
+
+    def _ask_options(self, line: str) -> AskOptions:
+        """Read the options of a `%%ask` line.
+
+        Raises:
+            UsageError: They cannot be read; one line says how it is done.
+        """
+        try:
+            given = parse_argstring(self.ask, line)
+        except (UsageError, ValueError) as error:
+            raise UsageError(_ask_fault(line, str(error))) from None
+        if given.out is not None and not given.out.isidentifier():
+            raise UsageError(f"--out: `{given.out}` cannot be a Python name. Usage: {ASK_USAGE}")
+        return _asks().AskOptions(
+            model=given.model,
+            codec=given.codec,
+            fresh=given.fresh,
+            dry_run=given.dry_run,
+            out=given.out,
+        )
+
+
+def _asks() -> ModuleType:
+    """The module behind `%%ask`; it brings in all that speaks to a model."""
+    from nit_kernel.notebook import asks  # noqa: PLC0415 - takes its time
+
+    return asks
+
+
+def _show_ask_usage() -> None:
+    print(f"Usage: {ASK_USAGE}; the message stands below it.")  # noqa: T201
+
+
+def _ask_fault(line: str, fault: str) -> str:
+    """What is wrong with the options of a `%%ask` line, and how it is done."""
+    words = line.split()
+    wrong = next(
+        (w for w in words if w.startswith("-") and w.partition("=")[0] not in ASK_OPTIONS), ""
+    )
+    if wrong:
+        near = nearest(wrong.partition("=")[0], ASK_OPTIONS)
+        guess = f"; did you mean `{near[0]}`?" if near else ""
+        return f"`%%{ASK_MAGIC}` has no option `{wrong}`{guess} Usage: {ASK_USAGE}"
+    if words and not words[0].startswith("-"):
+        return (
+            f"`{line.strip()}` stands on the %%{ASK_MAGIC} line: a message begins below it. "
+            f"Usage: {ASK_USAGE}"
+        )
+    return f"{fault}. Usage: {ASK_USAGE}"
 
 
 def _usage() -> str:

@@ -22,7 +22,9 @@ from IPython.display import display
 
 from nit_kernel.config import Limits
 from nit_kernel.notebook.cells import AwaitingTransformer, CellDepth, strip_byte_order_mark
+from nit_kernel.notebook.conversation import Conversation
 from nit_kernel.notebook.display import ValueDisplay, placed
+from nit_kernel.notebook.front_end import FrontEnd
 from nit_kernel.notebook.handle import NotebookHandle
 from nit_kernel.notebook.interrupts import interrupt_main_thread
 from nit_kernel.notebook.namespace import Mirror, NotebookNames, NotebookVariables
@@ -71,8 +73,10 @@ class Workspace:
             plugins=[*settings.plugins, *default_places()],
             limits=_limits(settings),
             observer=self.watcher,
-            carry=self._carry,
+            carry=self.carry,
         )
+        self.front_end = FrontEnd(shell)
+        self.conversation = Conversation(self.session, settings)
         self.mirror = Mirror(shell, self.session.variables, self.tell)
         self.watcher.mirror = self.mirror
         self.vars = NotebookVariables(self.session.variables, self.mirror)
@@ -96,6 +100,7 @@ class Workspace:
             # ipykernel reads it after an error, and sets it only where a traceback was shown.
             vars(shell)["_last_traceback"] = None
         self.values.install()
+        self.on_remove(self.front_end.watch())
         atexit.register(self.close)
 
     def on_remove(self, remover: Callable[[], None]) -> None:
@@ -121,6 +126,7 @@ class Workspace:
         """End the session: scripts and tasks are cancelled, threads let go."""
         atexit.unregister(self.close)
         self.watcher.stop()
+        self.conversation.close()
         self.session.close()
 
     def shut_down(self) -> None:
@@ -215,7 +221,7 @@ class Workspace:
         )
         return self.settings.wait_seconds if waits and is_open and not was_stopped else 0.0
 
-    def _carry(self) -> Callable[[], AbstractContextManager[object]]:
+    def carry(self) -> Callable[[], AbstractContextManager[object]]:
         """Take along whose output it is, for kernels that do not trust a thread's context."""
         shell = self.shell
         set_parent = getattr(shell, "set_thread_parent", None)

@@ -1,0 +1,281 @@
+"""How one `%%ask` cell looks while the model answers: the words, and what stands under them.
+
+```
+event ──take──> words, notes ──(ten times a second at most)──> two displays, each updated in place
+```
+A front end that cannot update an output (a terminal, a console) gets the words as they come.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import copy_context
+from typing import TYPE_CHECKING, Any, Protocol
+
+from IPython.display import display
+
+from nit_kernel.model.events import (
+    BlockFinished,
+    BlockOpened,
+    BlockProgress,
+    BlockStarted,
+    ChatEvent,
+    Fallback,
+    Notice,
+    ReasoningDelta,
+    Repair,
+    RoundFinished,
+    RoundStarted,
+    TagRejected,
+    TextDelta,
+    TurnFinished,
+    TurnStarted,
+)
+from nit_kernel.model.terminal import TurnView
+from nit_kernel.notebook.ask_notes import Badge, Notes, ScriptNote
+from nit_kernel.notebook.words import as_markdown
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+
+    from IPython.core.display_functions import DisplayHandle
+
+_SHORTEST_S = 0.12
+"""Least time between two drawings, in seconds."""
+
+_CHARS_PER_SECOND = 300_000
+"""How much may go over the wire: a server in between drops what comes faster."""
+
+
+class AskView(Protocol):
+    """Shows one turn."""
+
+    @property
+    def text(self) -> str:
+        """The words so far, those of withdrawn replies left out."""
+        ...
+
+    def take(self, event: ChatEvent) -> None:
+        """Take one event."""
+        ...
+
+    def finish(self) -> None:
+        """The turn is over: show what was not shown yet."""
+        ...
+
+
+class AskPage:
+    """The two displays of a cell on a page.
+
+    Args:
+        keep: Notes a script; its number for `%nit keep`.
+        loop: The kernel's loop, where the cell is awaited; else a timer's thread draws.
+        carry: Takes the cell along into such a thread.
+        waiting: What stands there before the first word.
+    """
+
+    def __init__(
+        self,
+        keep: Callable[[str], int],
+        *,
+        loop: asyncio.AbstractEventLoop | None,
+        carry: Callable[[], AbstractContextManager[object]] = nullcontext,
+        waiting: str = "…",
+    ) -> None:
+        self.notes = Notes()
+        self._keep = keep
+        self._loop = loop
+        self._carry = carry
+        self._context = copy_context()
+        self._kept = ""
+        self._now = ""
+        self._scripts: dict[int, ScriptNote] = {}
+        self._model = self._codec = ""
+        self._lock = threading.RLock()
+        self._timer: asyncio.TimerHandle | threading.Timer | None = None
+        self._drawn_at = 0.0
+        self._words_changed = self._notes_changed = False
+        self._is_over = False
+        first = {"text/plain": waiting, "text/markdown": waiting}
+        self._words = _shown(first)
+        self._below: DisplayHandle | None = None
+
+    @property
+    def text(self) -> str:
+        """The words so far."""
+        return _joined(self._kept, self._now)
+
+    def take(self, event: ChatEvent) -> None:
+        """Take one event; it is drawn soon."""
+        with self._lock:
+            self._take(event)
+            self._draw_soon()
+
+    def finish(self) -> None:
+        """Draw what was not drawn yet; nothing is drawn afterwards."""
+        with self._lock:
+            self._is_over = True
+            if self._timer is not None:
+                self._timer.cancel()
+            self._words_changed = True
+            self._draw()
+
+    # Events
+
+    def _take(self, event: ChatEvent) -> None:
+        match event:
+            case TextDelta(text=text):
+                self._now += text
+                self._words_changed = True
+                return
+            case ReasoningDelta(text=text):
+                self.notes.think(text)
+            case TurnStarted(model=model, codec=codec):
+                self._model, self._codec = model, codec
+                return
+            case RoundStarted():
+                self._kept, self._now = self.text, ""
+                return
+            case BlockOpened(block=block):
+                self._note(block)
+            case BlockStarted(block=block, script=script):
+                self._note(block).start(script, self._keep(script))
+            case BlockProgress(block=block, event=inner):
+                if not self._note(block).take(inner):
+                    return
+            case BlockFinished(block=block):
+                self._note(block).end(event)
+            case Repair(attempt=attempt, limit=limit, error=error):
+                self._withdraw()
+                self._badge(f"{error.message}; asked again ({attempt} of {limit})")
+            case Fallback(before=before, after=after, reason=reason):
+                self._withdraw()
+                self._codec = f"{before}, then {after}"
+                self._badge(f"from codec {before} to {after}: {reason}")
+            case TagRejected(tag=tag):
+                self._badge(f"{tag} is none of this turn; it ran nothing")
+            case Notice(text=text):
+                self._badge(text)
+            case TurnFinished(reason=reason, usage=usage):
+                if reason == "interrupted":
+                    self._badge("interrupted", is_bad=True)
+                elif reason == "failed":
+                    self._badge("failed; the error stands below", is_bad=True)
+                self.notes.count(usage, self._codec, self._model)
+            case RoundFinished():
+                return
+        self._notes_changed = True
+
+    def _note(self, block: int) -> ScriptNote:
+        note = self._scripts.get(block)
+        if note is None:
+            note = self._scripts[block] = ScriptNote()
+            self.notes.add(note)
+        return note
+
+    def _badge(self, text: str, *, is_bad: bool = False) -> None:
+        self.notes.add(Badge(text, is_bad))
+
+    def _withdraw(self) -> None:
+        """What the last reply said is folded away: it could not be used."""
+        if self._now.strip():
+            self.notes.withdrawn.append(self._now)
+        self._now = ""
+        self._words_changed = True
+
+    # Drawing
+
+    def _draw_soon(self) -> None:
+        if self._timer is not None or self._is_over:
+            return
+        if not (self._words_changed or self._notes_changed):
+            return
+        pause = max(_SHORTEST_S, 2 * len(self.text) / _CHARS_PER_SECOND)
+        wait = self._drawn_at + pause - time.monotonic()
+        if wait <= 0:
+            self._draw()
+        elif self._loop is not None:
+            self._timer = self._loop.call_later(wait, self._ring, context=self._context)
+        else:
+
+            def ring() -> None:
+                with self._carry():
+                    self._context.run(self._ring)
+
+            self._timer = threading.Timer(wait, ring)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _ring(self) -> None:
+        with self._lock:
+            self._timer = None
+            if not self._is_over:
+                self._draw()
+
+    def _draw(self) -> None:
+        self._drawn_at = time.monotonic()
+        if self._words_changed:
+            self._words_changed = False
+            text = self.text
+            bundle = {"text/plain": text, "text/markdown": as_markdown(text)}
+            self._words.update(bundle, raw=True)
+        if self._notes_changed and self.notes:
+            self._notes_changed = False
+            bundle = {"text/plain": self.notes.text(), "text/html": self.notes.html()}
+            metadata: dict[str, Any] = {"nit": self.notes.metadata} if self.notes.metadata else {}
+            if self._below is None:
+                self._below = _shown(bundle, metadata)
+            else:
+                self._below.update(bundle, raw=True, metadata=metadata)
+
+
+class AskStream:
+    """A turn in a terminal or a console: what was written stays written."""
+
+    def __init__(self, keep: Callable[[str], int], *, color: bool) -> None:
+        self._view = TurnView(sys.stdout, color=color)
+        self._keep = keep
+        self._kept = ""
+        self._now = ""
+
+    @property
+    def text(self) -> str:
+        """The words so far."""
+        return _joined(self._kept, self._now)
+
+    def take(self, event: ChatEvent) -> None:
+        """Write what the event has to show."""
+        match event:
+            case TextDelta(text=text):
+                self._now += text
+            case RoundStarted():
+                self._kept, self._now = self.text, ""
+            case Repair() | Fallback():
+                self._now = ""
+            case BlockStarted(script=script):
+                self._view.note(f"script {self._keep(script)}")
+            case _:
+                pass
+        self._view.show(event)
+
+    def finish(self) -> None:
+        """End the line."""
+        self._view.end_line()
+
+
+def _joined(before: str, now: str) -> str:
+    return (
+        f"{before.rstrip()}\n\n{now.lstrip()}" if before.strip() and now.strip() else before + now
+    )
+
+
+def _shown(bundle: dict[str, Any], metadata: dict[str, Any] | None = None) -> DisplayHandle:
+    handle = display(bundle, raw=True, metadata=metadata or {}, display_id=True)
+    if handle is None:
+        message = "`display` gave no handle"
+        raise RuntimeError(message)
+    return handle
