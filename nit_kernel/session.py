@@ -22,7 +22,7 @@ from nit_kernel.runtime.dispatcher import drive, drive_awaiting, forget_cancella
 from nit_kernel.runtime.prepared import Prepared, Visible, parser_within
 from nit_kernel.runtime.registry import Registry
 from nit_kernel.runtime.result import Result
-from nit_kernel.runtime.run import Run, ScriptTimedOut
+from nit_kernel.runtime.run import Home, Run, ScriptTimedOut
 from nit_kernel.runtime.symbols import SymbolTable
 from nit_kernel.runtime.threads import Threads
 from nit_kernel.runtime.tool import Tool
@@ -82,6 +82,7 @@ class Session:
         self.registry = Registry()
         self.variables = SymbolTable(self.limits.variables)
         self._threads = Threads(self.limits, executor, carry)
+        self._home = Home(self.variables, self.limits, self._spawn)
         self._lock = threading.Lock()
         self._driver: TaskDriver | None = None
         self._memory = Memory[Tool]()
@@ -424,16 +425,7 @@ class Session:
     def _begin(
         self, prepared: Prepared, timeout: float | None, observer: Observer | None = None
     ) -> Run:
-        run = Run(
-            prepared.script,
-            prepared.plans,
-            self.variables,
-            self.limits,
-            self._spawn,
-            prepared.variables,
-            prepared.namespace,
-            prepared.origin,
-        )
+        run = Run(prepared, self._home)
         self._running.add(run)
         if timeout is not None:
             run.alarm = self._threads.deadlines.add(

@@ -158,10 +158,34 @@ def check_script(
         origin: Who wrote it; a model is told how a person's variable can be shared.
         memory: What earlier scripts found out about shapes of calls, while the tools are the same.
     """
-    check = _Check(script, registry, known, origin, Memory() if memory is None else memory)
+    if memory is None:
+        memory = Memory()
+    elif script.ok:
+        plans = _remembered_plans(script, known, memory)
+        if plans is not None:
+            return Checked(script, script.diagnostics, True, plans)
+    check = _Check(script, registry, known, origin, memory)
     check.calls()
     check.variables()
     return check.result()
+
+
+def _remembered_plans(
+    script: Script, known: Known, memory: Memory[ToolT]
+) -> tuple[CallPlan[ToolT], ...] | None:
+    """The plans of a script about which nothing is to be said, if that is known already."""
+    if script.bare_names or script.dollar_strings:
+        return None
+    plans: list[CallPlan[ToolT]] = []
+    for shape in script.shapes:
+        use = memory.get(shape)
+        if use is None or use.needs_a_look or use.plan is None:
+            return None
+        plans.append(use.plan)
+    for name, _, _ in script.free_variables:
+        if name not in known:
+            return None
+    return tuple(plans)
 
 
 class _Check(Generic[ToolT]):

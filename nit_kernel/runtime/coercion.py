@@ -219,10 +219,14 @@ class Coercer:
             plain = without_spelling(value)
             if self._is_left_out(parameter, plain):
                 return None
+            nodes = self._nodes_of(parameter)
+            is_settled = type(plain) in SCALARS and type(plain) is not float
+            if is_settled and nodes and all(self._fits(node, plain) for node in nodes):
+                return plain
             spelled = {parameter: value}
             conversion = Conversion(self._fits, limits, spelled=lambda: spelled, guarded=False)
             made = self._walk(conversion, {parameter: plain})
-            for node in self._nodes_of(parameter):
+            for node in nodes:
                 self._refuse_misfit(node, made[parameter], [parameter])
         except RecursionError:
             raise too_large("nests too deep to be checked", (parameter,)) from None
@@ -277,16 +281,22 @@ class Coercer:
     # Values
 
     def _is_valid_scalars(self, arguments: Mapping[str, object]) -> bool:
-        # Scalars that the validator takes are right as they are; a float may have to become an
-        # integer.
+        # Scalars, and lists of them, that the validator takes are right as they are; a float may
+        # have to become an integer.
         properties = self.declared.properties
         for name, value in arguments.items():
             kind = type(value)
-            if kind not in SCALARS or name not in properties:
+            if name not in properties:
                 return False
-            if kind is float and self._wants_integers:
+            if kind not in SCALARS:
+                items = cast("list[object]", value) if kind is list else None
+                if items is None or not SCALARS.issuperset(map(type, items)):
+                    return False
+                if self._wants_integers and float in map(type, items):
+                    return False
+            elif kind is float and self._wants_integers:
                 return False
-        return self._is_valid(self._tree.node(self._tree.root), arguments)
+        return _says_valid(self._validator(self._tree.node(self._tree.root)), arguments)
 
     def _converted(
         self,
@@ -342,11 +352,13 @@ class Coercer:
             return False
         if self._wants_integers and any(float in held for held in types.values()):
             return False
-        return self._is_valid(self._tree.node(self._tree.root), given)
+        return self._fits(self._tree.node(self._tree.root), given)
 
     def _fits(self, node: SchemaNode, value: object) -> bool:
         if node.is_free or (node.leaf is not None and type(value) in node.leaf):
             return True
+        if self._is_plain and node.schema is self._tree.root:
+            return self.fits(cast("Mapping[str, object]", value))
         return node.schema is not False and self._is_valid(node, value)
 
     def _is_valid(self, node: SchemaNode, value: object) -> bool:

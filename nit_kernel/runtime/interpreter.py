@@ -27,7 +27,7 @@ from nit_kernel.errors import (
     NitToolError,
 )
 from nit_kernel.runtime.coercion import CoercionError
-from nit_kernel.runtime.host import PROBE, ValueIsUsed
+from nit_kernel.runtime.host import PROBE, ValueHost, ValueIsUsed
 from nit_kernel.runtime.run import (
     CallEnded,
     CallStopped,
@@ -64,14 +64,15 @@ def interpret(run: Run, first: int, last: int, task: BackgroundTask | None = Non
     Raises:
         NitError: A statement failed; what was bound stays bound.
     """
-    script, plans, host = run.script, run.plans, run.host
+    prepared, table, script = run.prepared, run.home.table, run.script
+    plans, passed, bound = prepared.plans, prepared.variables, run.bound
     statement, step, build = script.statement, script.step, script.arguments
-    lookup, passed, bound, put = run.table.lookup, run.passed, run.bound, run.table.put
+    lookup, put, host = table.lookup, table.put, ValueHost(script, run.home.limits)
     clock = time.perf_counter
     captured = None if task is None else task.captured
     records = run.records if task is None else task.records
     telling = run.telling
-    is_plain = telling is None and run.table.has_room_for(script.statement_count)
+    is_plain = telling is None and table.has_room_for(script.statement_count)
     slots: dict[int, object] = {}
     result: object = None
 
@@ -82,7 +83,7 @@ def interpret(run: Run, first: int, last: int, task: BackgroundTask | None = Non
         if not is_plain and task is None:
             _begin(run, index, target, start, end)
         if is_async and task is None:
-            result = run.spawn(run, index, target)
+            result = run.home.spawn(run, index, target)
             if target is not None:
                 run.bind(target, result, start, end)
             continue
@@ -159,7 +160,7 @@ def interpret(run: Run, first: int, last: int, task: BackgroundTask | None = Non
 
 def _begin(run: Run, index: int, target: str | None, start: int, end: int) -> None:
     """See whether a statement may begin, and say so."""
-    if target is not None and not run.table.has_room(target):
+    if target is not None and not run.home.table.has_room(target):
         raise run.placed(table_is_full(target, run.limits.variables), start, end)
     if run.telling is not None:
         run.telling.statement_started(index, start, end)

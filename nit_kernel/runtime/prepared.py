@@ -104,6 +104,8 @@ class Visible:
 
 def parser_within(limits: Limits) -> Callable[..., Script]:
     """The parser with the limits of a session: `parser(source, legacy=..)`."""
+    if limits == Limits():
+        return parse_source
     return functools.partial(
         parse_source,
         script_bytes=limits.script_bytes,

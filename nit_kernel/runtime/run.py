@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -12,10 +12,9 @@ from nit_kernel.runtime.host import ValueHost
 from nit_kernel.runtime.symbols import ABSENT
 
 if TYPE_CHECKING:
-    from nit_kernel._syntax import Script
     from nit_kernel.config import Limits
-    from nit_kernel.language.check import CallPlan
     from nit_kernel.runtime.context import Channel
+    from nit_kernel.runtime.prepared import Prepared
     from nit_kernel.runtime.symbols import SymbolTable
     from nit_kernel.runtime.task import BackgroundTask
     from nit_kernel.runtime.telling import Telling
@@ -80,6 +79,28 @@ Record: TypeAlias = "tuple[int, Tool, dict[str, object], float, float, object]"
 `Failure`."""
 
 
+class Home:
+    """What all scripts of a session have in common.
+
+    Attributes:
+        table: Where variables are bound.
+        limits: What scripts and values may cost.
+        spawn: Starts an `async` statement: the run, the statement's index, its variable.
+    """
+
+    __slots__ = ("limits", "spawn", "table")
+
+    def __init__(
+        self,
+        table: SymbolTable,
+        limits: Limits,
+        spawn: Callable[[Run, int, str | None], BackgroundTask],
+    ) -> None:
+        self.table = table
+        self.limits = limits
+        self.spawn = spawn
+
+
 class Run:
     """One script on its way: what it reads and binds, what it has done, and how to stop it."""
 
@@ -94,30 +115,33 @@ class Run:
     """Tells the observer, where there is one."""
     _wake: Callable[[], object] | None = None
 
-    # A short script costs little more than this: only what differs is set here.
-    def __init__(
-        self,
-        script: Script,
-        plans: Sequence[CallPlan[Tool]],
-        table: SymbolTable,
-        limits: Limits,
-        spawn: Callable[[Run, int, str | None], BackgroundTask],
-        passed: Mapping[str, object] | None,
-        namespace: Mapping[str, object] | None,
-        origin: str,
-    ) -> None:
-        self.script = script
-        self.plans = plans
-        self.table = table
-        self.limits = limits
-        self.spawn = spawn
-        self.passed = passed
-        self.namespace = namespace
-        self.origin = origin
-        self.host = ValueHost(script, limits)
+    def __init__(self, prepared: Prepared, home: Home) -> None:
+        # A short script costs little more than this: what is seldom asked for is made when it is.
+        self.prepared = prepared
+        self.home = home
+        self.script = prepared.script
         self.bound: dict[str, object] = {}
         self.records: list[Record | BackgroundTask] = []
-        self.tasks: list[BackgroundTask] = []
+
+    @property
+    def origin(self) -> str:
+        """Who wrote the script: `"person"` or `"model"`."""
+        return self.prepared.origin
+
+    @property
+    def limits(self) -> Limits:
+        """What the script and its values may cost."""
+        return self.home.limits
+
+    @cached_property
+    def host(self) -> ValueHost:
+        """Serves paths, texts and keys while values are built."""
+        return ValueHost(self.script, self.home.limits)
+
+    @cached_property
+    def tasks(self) -> list[BackgroundTask]:
+        """The background tasks that it started."""
+        return []
 
     @cached_property
     def number(self) -> int:
@@ -161,15 +185,15 @@ class Run:
         Raises:
             NitRuntimeError: It is not there (any more).
         """
-        passed = self.passed
+        passed, namespace = self.prepared.variables, self.prepared.namespace
         if passed is not None and name not in self.bound and name in passed:
             return passed[name]
-        value = self.table.lookup(name, ABSENT)
+        value = self.home.table.lookup(name, ABSENT)
         if value is not ABSENT:
             return value
-        if self.namespace is not None:
+        if namespace is not None:
             try:
-                return self.namespace[name]
+                return namespace[name]
             except KeyError:
                 pass
         raise self.error_at(
@@ -188,7 +212,7 @@ class Run:
             NitLimitError: The session holds too many.
         """
         try:
-            self.table.bind(name, value)
+            self.home.table.bind(name, value)
         except NitError as error:
             raise self.placed(error, start, end) from None
         self.bound[name] = value

@@ -62,7 +62,7 @@ class TaskDriver:
         for number in range(first, end):
             kind, shape, _, reads, at, until = run.script.step(number)
             if kind == CALL:
-                tools.append(run.plans[shape].tool)
+                tools.append(run.prepared.plans[shape].tool)
             for name in reads:
                 if isinstance(name, str) and name not in captured:
                     captured[name] = run.read(name, at, until)
