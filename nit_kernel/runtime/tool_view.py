@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nit_kernel.errors import NitCheckError, NitError, NitRuntimeError, NitToolError
+from nit_kernel.language.binding import bind
 from nit_kernel.language.names import did_you_mean
 from nit_kernel.runtime.calling import call_plain
 from nit_kernel.runtime.coercion import CoercionError
@@ -137,34 +138,17 @@ class ToolFunction:
             raise self._failure(error) from error
 
     def _bound(self, positional: tuple[object, ...], named: dict[str, object]) -> dict[str, object]:
-        spec = self.tool.spec
-        places = spec.positional
-        if len(positional) > len(places):
-            raise self._misuse(
-                f"takes at most {len(places)} positional arguments, got {len(positional)}"
-            )
-        arguments: dict[str, object] = {}
-        for written, value in [*zip(places, positional, strict=False), *named.items()]:
-            exact = spec.parameter_named(written)
-            if exact is None:
-                near = did_you_mean(written, spec.argument_names.values())
-                raise self._misuse(f"has no parameter `{written}`", near)
-            if exact in arguments:
-                raise self._misuse(f"got `{written}` twice")
-            arguments[exact] = value
-        missing = sorted(spec.required - arguments.keys())
-        if missing:
-            raise self._misuse(f"needs `{'`, `'.join(missing)}`")
+        binding = bind(self.tool.spec, [*[None] * len(positional), *named])
+        for misuse in binding.misuses:
+            raise NitCheckError(misuse.message, code=misuse.code, hint=misuse.hint)
+        values = (*positional, *named.values())
+        arguments = {n: v for n, v in zip(binding.names, values, strict=True) if n is not None}
         if self.tool.coercer.fits(arguments):
             return arguments
         try:
             return self.tool.coercer.coerce(arguments, self._threads.limits)
         except CoercionError as error:
             raise NitRuntimeError(error.message, code=error.code, hint=error.hint) from None
-
-    def _misuse(self, what: str, hint: str | None = None) -> NitCheckError:
-        text = f"`{self.tool.spec.nit_name}` {what}"
-        return NitCheckError(text, code="NIT310", hint=hint or self.tool.spec.signature())
 
     def _failure(self, error: BaseException) -> NitToolError:
         text = f"`{self.tool.spec.nit_name}` raised {type(error).__name__}"
