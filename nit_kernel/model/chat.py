@@ -10,6 +10,7 @@ history. A turn begins when its first event is asked for.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import threading
 import weakref
@@ -154,20 +155,17 @@ class Chat:
         self._last: TurnUsage | None = None
         self._lock = threading.Lock()
         self._active: BlockingLink | AwaitedLink | None = None
-        self._own = _Own()
-        self._finalize = weakref.finalize(self, self._own.stop)
         self._model = model
-        self._client = _client_of(
-            client,
-            Endpoint(
-                base_url=base_url,
-                api_key=api_key,
-                model=model,
-                api=api,
-                timeout_s=timeout,
-                max_retries=max_retries,
-            ),
+        endpoint = Endpoint(
+            base_url=base_url,
+            api_key=api_key,
+            model=model,
+            api=api,
+            timeout_s=timeout,
+            max_retries=max_retries,
         )
+        self._own = _Own(_client_of(client, endpoint))
+        self._finalize = weakref.finalize(self, self._own.stop)
 
     # Talking
 
@@ -217,7 +215,7 @@ class Chat:
 
         `fresh`: as it would be without the conversation so far.
         """
-        facts = self._named(self._client.known())
+        facts = self._named(self._own.client.known())
         plan = self._plan(facts, codec, key)
         if fresh:
             plan = replace(plan, before=())
@@ -226,7 +224,7 @@ class Chat:
             address=facts.address,
             model=facts.model,
             codec=plan.codec.name,
-            body=self._client.body(request),
+            body=self._own.client.body(request),
         )
 
     def cancel(self) -> None:
@@ -268,18 +266,19 @@ class Chat:
     @property
     def model(self) -> str:
         """The model's name; empty where only the server knows it."""
-        return self._named(self._client.known()).model
+        return self._named(self._own.client.known()).model
 
     @property
     def address(self) -> str:
         """Where the model is."""
-        return self._client.known().address
+        return self._own.client.known().address
 
     def connect(self, endpoint: Endpoint | None = None, *, client: Any = None) -> None:
         """Go on with another model; the conversation stays."""
-        before, self._client = self._client, _client_of(client, endpoint or Endpoint())
+        fresh = _client_of(client, endpoint or Endpoint())
+        self._own.disconnect()
+        self._own.client = fresh
         self._model = endpoint.model if endpoint is not None else None
-        self._own.close_client(before)
 
     def reset(self) -> None:
         """Begin anew: forget the messages and what was allowed for good. Variables stay."""
@@ -292,7 +291,6 @@ class Chat:
     def close(self) -> None:
         """Stop what goes on and close connections. May be called twice."""
         self.cancel()
-        self._own.close_client(self._client)
         self._finalize()
 
     def __enter__(self) -> Self:
@@ -325,7 +323,7 @@ class Chat:
             loop: TurnLoop | None = None
             try:
                 try:
-                    facts = await carried_call(self._own.loop(), self._client.facts)
+                    facts = await carried_call(self._own.loop(), self._own.client.facts)
                     loop = TurnLoop(self._plan(self._named(facts), chosen, key), turn, link)
                 except NitError as error:
                     usage = TurnUsage(seconds=monotonic() - started)
@@ -362,7 +360,7 @@ class Chat:
             await asyncio.sleep(_POLL_SECONDS)
 
     def _plan(self, facts: ModelFacts, codec: str | ToolCallCodec | None, key: str | None) -> Plan:
-        client, own = self._client, self._own
+        own, client = self._own, self._own.client
         named = self._chosen(codec if codec is not None else self._codec, facts)
 
         def send(request: Request, notify: Callable[[str], None]) -> AsyncGenerator[StreamItem]:
@@ -409,9 +407,10 @@ class Chat:
 
 
 class _Own:
-    """What a conversation holds beyond its life: the loop for its requests, and who uses it."""
+    """What a conversation holds beyond its life: its client, and the loop for its requests."""
 
-    def __init__(self) -> None:
+    def __init__(self, client: ModelClient) -> None:
+        self.client = client
         self._lock = threading.Lock()
         self._loop: LoopThread | None = None
 
@@ -422,17 +421,16 @@ class _Own:
                 self._loop = LoopThread("nit-chat")
             return self._loop
 
-    def close_client(self, client: ModelClient) -> None:
-        """Close a client's connections, if it has any on this loop."""
+    def disconnect(self) -> None:
+        """Close the client's connections, if it has any on this loop."""
         loop = self._loop
         if loop is not None and not loop.is_here():
-            try:
-                loop.submit(client.aclose).result(_PATIENCE_SECONDS)
-            except (RuntimeError, TimeoutError):
-                return
+            with contextlib.suppress(RuntimeError, TimeoutError):
+                loop.submit(self.client.aclose).result(_PATIENCE_SECONDS)
 
     def stop(self) -> None:
-        """End the loop."""
+        """Close the connections and end the loop."""
+        self.disconnect()
         with self._lock:
             loop, self._loop = self._loop, None
         if loop is not None:

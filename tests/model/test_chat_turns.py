@@ -494,3 +494,27 @@ def test_the_reasoning_items_of_the_responses_api_go_back_before_their_calls() -
     kinds = [item.get("type") or item["role"] for item in model.requests[1]["input"]]
     assert kinds == ["user", "reasoning", "assistant", "function_call", "function_call_output"]
     assert model.requests[1]["input"][1]["encrypted_content"] == "sealed"
+
+
+def test_another_model_goes_on_with_the_conversation() -> None:
+    first, second = FakeModel(["A"], name="one"), FakeModel(["B"], name="two")
+    with talking(first) as chat:
+        events_of(chat, "a")
+        chat.connect(client=second)
+        assert chat.model == "two"
+        assert shown(events_of(chat, "b")) == "B"
+    assert second.requests[0].spoken("user") == ["a", "b"]
+
+
+def test_a_conversation_that_is_dropped_closes_its_connections() -> None:
+    import gc
+
+    from nit_kernel.testing import openai_server
+
+    with nit.Session() as session, openai_server(FakeModel(["A", "B"])) as server:
+        chat = nit.Chat(base_url=server.base_url, session=session)
+        assert shown(events_of(chat)) == "A"
+        del chat
+        # Warnings of connections that were left open are errors here.
+        gc.collect()
+    assert not [thread for thread in threading.enumerate() if thread.name == "nit-chat"]
