@@ -220,10 +220,12 @@ impl<'s> Lexer<'s> {
         }
     }
 
+    #[inline]
     fn token(&self, kind: TokenKind, start: usize) -> Token {
         self.flagged(kind, start, 0)
     }
 
+    #[inline]
     fn flagged(&self, kind: TokenKind, start: usize, flags: u8) -> Token {
         Token {
             kind,
@@ -242,6 +244,7 @@ impl<'s> Lexer<'s> {
         self.notes.push(Note { kind, span });
     }
 
+    #[inline]
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.position).copied()
     }
@@ -326,6 +329,7 @@ impl<'s> Lexer<'s> {
     }
 
     /// A `$` has been read, which began at `start`.
+    #[inline]
     fn variable(&mut self, start: usize) -> Token {
         match self.peek() {
             Some(byte) if class(byte) == Class::Letter => self.position += 1,
@@ -341,6 +345,7 @@ impl<'s> Lexer<'s> {
         self.token(TokenKind::Variable, start)
     }
 
+    #[inline]
     fn open(&mut self, start: usize, byte: u8) -> Token {
         let kind = match byte {
             b'(' => TokenKind::LeftParen,
@@ -361,6 +366,7 @@ impl<'s> Lexer<'s> {
         self.token(kind, start)
     }
 
+    #[inline]
     fn close(&mut self, start: usize, byte: u8) -> Token {
         self.depth = self.depth.saturating_sub(1);
         let kind = match byte {
@@ -371,6 +377,7 @@ impl<'s> Lexer<'s> {
         self.token(kind, start)
     }
 
+    #[inline]
     fn colon(&mut self, start: usize) -> Token {
         if self.peek() == Some(b'=') {
             self.position += 1;
@@ -379,6 +386,7 @@ impl<'s> Lexer<'s> {
         self.token(TokenKind::Colon, start)
     }
 
+    #[inline]
     fn equal(&mut self, start: usize) -> Token {
         match self.peek() {
             Some(b'=') => {

@@ -39,6 +39,7 @@ impl FrameKind {
         }
     }
 
+    #[inline]
     fn closing(self) -> TokenKind {
         match self {
             Self::Call | Self::Group => TokenKind::RightParen,
@@ -74,17 +75,21 @@ impl Parser<'_> {
         let mut next = first;
         loop {
             next = match next {
-                Next::Argument => self.argument()?,
+                Next::Argument => {
+                    self.argument()?;
+                    self.operand()?
+                }
                 Next::Operand => self.operand()?,
                 Next::Key => self.key()?,
                 Next::Path(base) => self.path(base)?,
-                Next::After => {
-                    if self.frames.len() <= outside {
-                        return Ok(());
-                    }
-                    self.after_value()?
-                }
+                Next::After => Next::After,
             };
+            if matches!(next, Next::After) {
+                if self.frames.len() <= outside {
+                    return Ok(());
+                }
+                next = self.after_value()?;
+            }
         }
     }
 
@@ -173,59 +178,41 @@ impl Parser<'_> {
     /// What may follow a value inside a bracket.
     #[inline]
     fn after_value(&mut self) -> Parse<Next> {
-        let Some(frame) = self.frames.last().copied() else {
+        let Some(frame) = self.frames.last() else {
             return Ok(Next::After);
         };
-        match (self.token.kind, frame.kind) {
-            (TokenKind::Comma, FrameKind::Call) => {
-                self.bump();
-                if self.at(TokenKind::RightParen) {
-                    return Ok(self.close());
-                }
-                Ok(Next::Argument)
-            }
-            (TokenKind::Comma, FrameKind::List) => {
-                self.bump();
-                if self.at(TokenKind::RightBracket) {
-                    return Ok(self.close());
-                }
-                Ok(Next::Operand)
+        let (kind, is_second) = (frame.kind, frame.is_second);
+        let after_comma = match (self.token.kind, kind) {
+            (TokenKind::Comma, FrameKind::Call) => Next::Argument,
+            (TokenKind::Comma, FrameKind::List) => Next::Operand,
+            (TokenKind::Comma, FrameKind::Dict) if is_second => {
+                self.set_second(false);
+                Next::Key
             }
             (TokenKind::Comma, FrameKind::Group) => {
-                self.bump();
-                self.change(frame.node, |node| node.kind = NodeKind::List);
                 self.group_is_list();
-                if self.at(TokenKind::RightParen) {
-                    return Ok(self.close());
-                }
-                Ok(Next::Operand)
+                Next::Operand
             }
-            (TokenKind::Comma, FrameKind::Dict) if frame.is_second => {
-                self.bump();
-                self.set_second(false);
-                if self.at(TokenKind::RightBrace) {
-                    return Ok(self.close());
-                }
-                Ok(Next::Key)
-            }
-            (TokenKind::Colon, FrameKind::Dict) if !frame.is_second => {
+            (TokenKind::Colon, FrameKind::Dict) if !is_second => {
                 self.bump();
                 self.set_second(true);
-                Ok(Next::Operand)
+                return Ok(Next::Operand);
             }
-            (TokenKind::Colon, FrameKind::Index) => {
-                if frame.is_second {
-                    return self.fail(mistakes::slice_step(self.token.span()));
-                }
-                self.slice(flag::LOW)
+            (TokenKind::Colon, FrameKind::Index) if is_second => {
+                return self.fail(mistakes::slice_step(self.token.span()));
             }
-            (TokenKind::RightBrace, FrameKind::Dict) if frame.is_second => Ok(self.close()),
-            (TokenKind::RightBrace, FrameKind::Dict) => {
-                self.fail(mistakes::set_literal(self.token.span()))
+            (TokenKind::Colon, FrameKind::Index) => return self.slice(flag::LOW),
+            (TokenKind::RightBrace, FrameKind::Dict) if !is_second => {
+                return self.fail(mistakes::set_literal(self.token.span()));
             }
-            (kind, other) if kind == other.closing() => Ok(self.close()),
-            _ => self.unexpected_in_bracket(frame),
+            (closing, _) if closing == kind.closing() => return Ok(self.close()),
+            _ => return self.unexpected_in_bracket(),
+        };
+        self.bump();
+        if self.token.kind == kind.closing() {
+            return Ok(self.close());
         }
+        Ok(after_comma)
     }
 
     fn set_second(&mut self, is_second: bool) {
@@ -236,7 +223,7 @@ impl Parser<'_> {
 
     /// `argument := ( IDENT | STRING ) "=" expression | expression`
     #[inline]
-    fn argument(&mut self) -> Parse<Next> {
+    fn argument(&mut self) -> Parse {
         if self.following.kind == TokenKind::Equal {
             let kind = match self.token.kind {
                 TokenKind::Name => NodeKind::Argument,
@@ -244,7 +231,7 @@ impl Parser<'_> {
                     NodeKind::QuotedArgument
                 }
                 TokenKind::Variable if self.begins_statement() => {
-                    return self.fail_unclosed(self.token.span());
+                    return self.fail_unclosed(self.token.span()).map(|_| ());
                 }
                 _ => {
                     let found = self.describe(self.token);
@@ -261,7 +248,7 @@ impl Parser<'_> {
             }
             self.push(kind, name.flags, name.span());
             self.set_second(true);
-            return Ok(Next::Operand);
+            return Ok(());
         }
         if self.at(TokenKind::Name) && self.following.kind == TokenKind::Colon {
             let name = self.text(self.token);
@@ -269,12 +256,12 @@ impl Parser<'_> {
         }
         if self.frames.last().is_some_and(|frame| frame.is_second) && self.at_value() {
             if self.begins_statement() {
-                return self.fail_unclosed(self.token.span());
+                return self.fail_unclosed(self.token.span()).map(|_| ());
             }
             self.findings
                 .push(mistakes::positional_after_keyword(self.token.span()));
         }
-        Ok(Next::Operand)
+        Ok(())
     }
 
     /// `key := STRING | NUMBER | IDENT | reference`
@@ -283,8 +270,10 @@ impl Parser<'_> {
         match self.token.kind {
             TokenKind::String => {
                 let first = self.token;
+                let node = self.tree.nodes.len();
                 self.strings()?;
-                if first.flags & form::TEMPLATE != 0 {
+                let parts = self.tree.nodes.get(node..).unwrap_or_default();
+                if parts.iter().any(|part| part.kind == NodeKind::Template) {
                     let found = self.describe(first);
                     return self.fail(mistakes::bad_key(first.span(), &found));
                 }

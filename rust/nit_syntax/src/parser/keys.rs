@@ -11,44 +11,33 @@ use crate::mistakes;
 /// Up to this many keys are compared each with each.
 const FEW: usize = 8;
 
-impl Parser<'_> {
+impl<'s> Parser<'s> {
     /// Report the first key of a finished dict that equals an earlier one.
     pub(super) fn check_keys(&mut self, dict: u32) {
         let end = self.tree.node(dict).next;
-        let mut few = [0; FEW];
+        let mut few: [&[u8]; FEW] = [&[]; FEW];
         let mut count = 0;
         let mut index = dict + 1;
         while index < end {
-            if let Some(place) = few.get_mut(count) {
-                *place = index;
-            } else {
+            // What stands in the source as it is differs if its bytes do.
+            let (Some(key), Some(place)) = (self.plain_key(index), few.get_mut(count)) else {
                 return self.check_many_keys(dict);
-            }
+            };
+            *place = key;
             count += 1;
-            index = self.tree.after_value(self.tree.after_value(index));
+            index = self.tree.after_value(self.tree.node(index).next);
         }
         let keys = few.get(..count).unwrap_or_default();
         for (position, second) in keys.iter().enumerate() {
-            for first in keys.get(..position).unwrap_or_default() {
-                if self.may_be_equal(*first, *second) {
-                    return self.check_many_keys(dict);
-                }
+            if keys.iter().take(position).any(|first| first == second) {
+                return self.check_many_keys(dict);
             }
-        }
-    }
-
-    /// A quick look at two keys; only where it says no the keys differ for certain.
-    #[inline]
-    fn may_be_equal(&self, first: u32, second: u32) -> bool {
-        match (self.plain_key(first), self.plain_key(second)) {
-            (Some(first), Some(second)) => first == second,
-            _ => true,
         }
     }
 
     /// The text of a key that stands in the source as it is.
     #[inline]
-    fn plain_key(&self, index: u32) -> Option<&[u8]> {
+    fn plain_key(&self, index: u32) -> Option<&'s [u8]> {
         let node = self.tree.node(index);
         let (start, end) = (node.start as usize, node.end as usize);
         match node.kind {

@@ -96,6 +96,7 @@ impl Parser<'_> {
         };
         frame.is_second = true;
         let node = frame.node;
+        self.change(node, |node| node.kind = NodeKind::List);
         let found = self.joined.iter().position(|(group, _)| *group == node);
         if let Some(found) = found {
             let (_, joined) = self.joined.swap_remove(found);

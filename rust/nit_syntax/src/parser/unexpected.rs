@@ -1,6 +1,6 @@
 //! The word at hand fits nowhere: which mistake is that?
 
-use super::expression::{Frame, FrameKind, Next};
+use super::expression::{FrameKind, Next};
 use super::{Parse, Parser};
 use crate::ast::NodeKind;
 use crate::diagnostic::Diagnostic;
@@ -146,7 +146,10 @@ impl Parser<'_> {
 
     /// A value has ended inside a bracket; neither a comma nor the closing bracket follows.
     #[cold]
-    pub(super) fn unexpected_in_bracket(&mut self, frame: Frame) -> Parse<Next> {
+    pub(super) fn unexpected_in_bracket(&mut self) -> Parse<Next> {
+        let Some(frame) = self.frames.last().copied() else {
+            return Ok(Next::After);
+        };
         if self.skip_continuation_prompt() {
             return Ok(Next::After);
         }
