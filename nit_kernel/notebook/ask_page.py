@@ -36,7 +36,7 @@ from nit_kernel.model.events import (
 )
 from nit_kernel.model.terminal import TurnView
 from nit_kernel.notebook.ask_notes import Badge, Notes, ScriptNote
-from nit_kernel.notebook.words import as_markdown
+from nit_kernel.notebook.words import Words, as_markdown
 
 if TYPE_CHECKING:
     import asyncio
@@ -91,8 +91,7 @@ class AskPage:
         self._loop = loop
         self._carry = carry
         self._context = copy_context()
-        self._kept = ""
-        self._now = ""
+        self._said = Words()
         self._scripts: dict[int, ScriptNote] = {}
         self._model = self._codec = ""
         self._lock = threading.RLock()
@@ -107,7 +106,7 @@ class AskPage:
     @property
     def text(self) -> str:
         """The words so far."""
-        return _joined(self._kept, self._now)
+        return str(self._said)
 
     def take(self, event: ChatEvent) -> None:
         """Take one event; it is drawn soon."""
@@ -129,7 +128,7 @@ class AskPage:
     def _take(self, event: ChatEvent) -> None:
         match event:
             case TextDelta(text=text):
-                self._now += text
+                self._said.add(text)
                 self._words_changed = True
                 return
             case ReasoningDelta(text=text):
@@ -138,9 +137,10 @@ class AskPage:
                 self._model, self._codec = model, codec
                 return
             case RoundStarted():
-                self._kept, self._now = self.text, ""
+                self._said.begin_reply()
                 return
             case BlockOpened(block=block):
+                self._said.leave_out()
                 self._note(block)
             case BlockStarted(block=block, script=script):
                 self._note(block).start(script, self._keep(script))
@@ -182,9 +182,9 @@ class AskPage:
 
     def _withdraw(self) -> None:
         """What the last reply said is folded away: it could not be used."""
-        if self._now.strip():
-            self.notes.withdrawn.append(self._now)
-        self._now = ""
+        reply = self._said.withdraw()
+        if reply.strip():
+            self.notes.withdrawn.append(reply)
         self._words_changed = True
 
     # Drawing
@@ -239,23 +239,24 @@ class AskStream:
     def __init__(self, keep: Callable[[str], int], *, color: bool) -> None:
         self._view = TurnView(sys.stdout, color=color)
         self._keep = keep
-        self._kept = ""
-        self._now = ""
+        self._said = Words()
 
     @property
     def text(self) -> str:
         """The words so far."""
-        return _joined(self._kept, self._now)
+        return str(self._said)
 
     def take(self, event: ChatEvent) -> None:
         """Write what the event has to show."""
         match event:
             case TextDelta(text=text):
-                self._now += text
+                self._said.add(text)
             case RoundStarted():
-                self._kept, self._now = self.text, ""
+                self._said.begin_reply()
+            case BlockOpened():
+                self._said.leave_out()
             case Repair() | Fallback():
-                self._now = ""
+                self._said.withdraw()
             case BlockStarted(script=script):
                 self._view.note(f"script {self._keep(script)}")
             case _:
@@ -265,12 +266,6 @@ class AskStream:
     def finish(self) -> None:
         """End the line."""
         self._view.end_line()
-
-
-def _joined(before: str, now: str) -> str:
-    return (
-        f"{before.rstrip()}\n\n{now.lstrip()}" if before.strip() and now.strip() else before + now
-    )
 
 
 def _shown(bundle: dict[str, Any], metadata: dict[str, Any] | None = None) -> DisplayHandle:

@@ -72,7 +72,6 @@ class CellView:
         self._lock = threading.Lock()
         self._is_changed = False
         self._drawn_at = 0.0
-        self._bundle_is_old = False
 
     # Filling it
 
@@ -168,7 +167,12 @@ class CellView:
 
     def draw(self) -> None:
         """Write what has changed to the page."""
-        self._context.run(self._draw)
+        self._context.run(self._draw_prints)
+        self._context.run(self._draw_panel)
+
+    def draw_prints(self) -> None:
+        """Write what was printed and displayed, and leave the panel for `resend`."""
+        self._context.run(self._draw_prints)
 
     def draw_if_due(self) -> None:
         """Draw, unless that was done a moment ago: for the cell's own thread while it is busy."""
@@ -179,15 +183,19 @@ class CellView:
         """The cell itself has ended: draw it all, and print the tail of what it printed."""
         self.draw()
         self.is_over = True
+        if self.is_final:
+            self._is_changed = True
+            self.draw()
         tail = self.budget.close()
         if tail:
             write_through(tail, "stdout")
 
     def resend(self) -> None:
-        """Show the panel as it is now once more, in the cell that runs now."""
-        self.draw()
+        """Show the panel as it is now in the cell that runs now, which is another one."""
+        self._is_changed = True
         if self._panel is not None:
-            self._panel.resend()
+            self._panel.send_states()
+        self._draw_panel(is_resent=True)
 
     def take_prints(self) -> list[Said]:
         """What background tasks printed and nobody has drawn."""
@@ -202,28 +210,26 @@ class CellView:
             self._is_changed = True
         return row
 
-    def _draw(self) -> None:
+    def _draw_prints(self) -> None:
         self._drawn_at = time.monotonic()
-        changed, self._is_changed = self._is_changed, False
-        for row in self.rows:
-            row.follow()
         if self._streams is not None:
             for said in self.take_prints():
                 self._streams[said.stream].write(said.text)
         self._show_values()
+
+    def _draw_panel(self, *, is_resent: bool = False) -> None:
+        changed, self._is_changed = self._is_changed, False
+        for row in self.rows:
+            row.follow()
         if not self._rows or self._make_panel is None:
             return
         if self._panel is None:
             self._panel = self._make_panel(self)
             self._panel.show()
-            self._bundle_is_old = not self.is_final
         elif changed or not self.is_final:
             self._panel.refresh()
-            self._bundle_is_old = True
-        if self._bundle_is_old and self.is_final:
-            # What a saved notebook keeps is now what the page shows.
-            self._bundle_is_old = False
-            self._panel.update_bundle()
+        if is_resent or (changed and self.is_over and self.is_final):
+            self._panel.update_bundle(is_final=self.is_final)
 
     def _show_values(self) -> None:
         while self._values and (self._streams is not None or not self.is_over):

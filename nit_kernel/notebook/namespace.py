@@ -54,6 +54,7 @@ class Mirror:
         self._tell = tell
         self._shown: dict[str, object] = {}
         self._authors: dict[str, Author] = {}
+        self._shared: set[str] = set()
         self._told: set[tuple[str, str]] = set()
         self._lock = threading.RLock()
 
@@ -78,6 +79,10 @@ class Mirror:
             if self._is_kept(name, here):
                 self._warn(name)
                 return False
+            if author == "model" and name in self._shared and here is not value:
+                # The person lent it to be read: from here on they are two.
+                self._shared.discard(name)
+                self._shown.pop(name, None)
             is_ours = name in self._shown
             if here is not ABSENT and not is_ours and here is not value:
                 if author == "model":
@@ -117,6 +122,10 @@ class Mirror:
         """A NIT variable is gone: take it out of the notebook, unless it is the person's by now."""
         with self._lock:
             shown = self._shown.pop(name, ABSENT)
+            if name in self._shared:
+                # The person's own: what was lent stays theirs.
+                self._shared.discard(name)
+                return
             space = self._shell.user_ns
             if shown is not ABSENT and space.get(name, ABSENT) is shown:
                 del space[name]
@@ -132,6 +141,8 @@ class Mirror:
             value = self._shell.user_ns[name]
             self._table[name] = value
             if not self._is_kept(name, value):
+                if name not in self._shown:
+                    self._shared.add(name)
                 self._shown[name] = value
 
     def _put(self, name: str, value: object) -> None:

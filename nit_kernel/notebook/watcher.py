@@ -80,7 +80,6 @@ class Watcher:
         self._ticker = None if loop is None else Ticker(loop, self._tick)
         self._views: dict[int, CellView] = {}
         self._open: list[CellView] = []
-        self._late: list[CellView] = []
         self._calls: dict[int, tuple[str, Run]] = {}
         self._lock = threading.Lock()
 
@@ -117,8 +116,7 @@ class Watcher:
         A headless run throws away what comes after its cell; what a later cell sends it keeps.
         """
         with self._lock:
-            late, self._late = self._late, []
-            late += [view for view in self._open if view.is_over and view not in late]
+            late = [view for view in self._open if view.is_over and view.is_live]
         for view in late:
             view.resend()
         self._forget_ended()
@@ -247,12 +245,14 @@ class Watcher:
     def _tick(self) -> bool:
         with self._lock:
             views = [view for view in self._open if view.is_live]
+        is_headless = self._is_headless()
         for view in views:
-            view.draw()
-        if self._is_headless():
-            with self._lock:
-                self._late += [v for v in views if v.is_over and v not in self._late]
-        self._forget_ended()
+            if is_headless and view.is_over:
+                view.draw_prints()
+            else:
+                view.draw()
+        if not is_headless:
+            self._forget_ended()
         return any(not view.is_final for view in views)
 
     def _forget_ended(self) -> None:

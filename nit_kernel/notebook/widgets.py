@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
-from ipywidgets import HTML, Button, HBox, Layout, VBox
+from ipywidgets import HTML, Button, DOMWidget, HBox, Layout, VBox
 
 from nit_kernel.notebook.rows import ROW_HEIGHT_PX
 
@@ -28,8 +28,11 @@ _BUTTON_PX = ROW_HEIGHT_PX - 4
 class TaskPanel(HBox):
     """The rows of one cell on the page.
 
-    Besides its widget it carries the same rows as HTML and text: what a front end without widgets
-    shows, and what a saved notebook keeps.
+    ```
+    show ──refresh, refresh, ..──> update_bundle
+    a widget, and its rows as      only the rows, as HTML and text: what a saved notebook
+    HTML and text besides          keeps needs no kernel of then
+    ```
 
     Args:
         view: The cell whose rows it shows.
@@ -46,6 +49,7 @@ class TaskPanel(HBox):
             layout=Layout(width="100%", align_items="flex-start", overflow="hidden"),
         )
         self._handle: DisplayHandle | None = None
+        self._is_at_rest = False
         self._set_buttons()
 
     def show(self) -> None:
@@ -54,23 +58,41 @@ class TaskPanel(HBox):
 
     def refresh(self) -> None:
         """Draw the rows as they are now."""
-        self._table.value = self._view.html()
-        self._set_buttons()
+        if not self._is_at_rest:
+            self._table.value = self._view.html()
+            self._set_buttons()
 
-    def update_bundle(self) -> None:
-        """Make what a saved notebook keeps equal to what the page shows."""
-        if self._handle is not None:
+    def update_bundle(self, *, is_final: bool) -> None:
+        """Make what a saved notebook keeps equal to what the page shows.
+
+        Where nothing goes on, the rows take the place of the widget: its model ends with its
+        kernel, and a page that is opened later would say that it was not found.
+        """
+        if self._handle is None:
+            return
+        if not is_final:
             self._handle.update(self)
+            return
+        self._handle.update(self._rows(), raw=True)
+        if not self._is_at_rest:
+            self._is_at_rest = True
+            for widget in (*self._buttons.values(), self._column, self._table, self):
+                _close(widget)
+            self._buttons.clear()
 
-    def resend(self) -> None:
-        """Send the state of every widget and the bundle once more."""
-        for widget in (self._table, self._column, *self._buttons.values(), self):
-            widget.send_state()
-        self.update_bundle()
+    def send_states(self) -> None:
+        """Send the state of every widget once more, for a page that has thrown it away."""
+        if not self._is_at_rest:
+            self._table.value = self._view.html()
+            for widget in (self._table, self._column, *self._buttons.values(), self):
+                widget.send_state()
 
     def _repr_mimebundle_(self, **arguments: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = super()._repr_mimebundle_(**arguments) or {}
-        return {**bundle, "text/plain": self._view.text(), "text/html": self._view.html()}
+        return {**bundle, **self._rows()}
+
+    def _rows(self) -> dict[str, str]:
+        return {"text/plain": self._view.text(), "text/html": self._view.html()}
 
     def _set_buttons(self) -> None:
         rows = self._view.shown_rows
@@ -86,6 +108,12 @@ class TaskPanel(HBox):
                 button.layout.visibility = "hidden"
         if new:
             self._column.children = tuple(self._buttons[row] for row in rows)
+
+
+def _close(widget: DOMWidget) -> None:
+    for part in (widget.layout, getattr(widget, "style", None), widget):
+        if part is not None:
+            part.close()
 
 
 def _button(row: Row) -> Button:

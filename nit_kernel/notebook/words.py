@@ -17,6 +17,52 @@ from __future__ import annotations
 import html
 import re
 
+
+class Words:
+    """What a model said in one turn, as it is read: without scripts and the gaps they left.
+
+    Replies follow each other as paragraphs do. One that could not be used is withdrawn.
+    """
+
+    def __init__(self) -> None:
+        self._before = ""
+        self._reply = ""
+        self._gap: str | None = None
+
+    def __str__(self) -> str:
+        if self._before.strip() and self._reply.strip():
+            return f"{self._before.rstrip()}\n\n{self._reply.lstrip()}"
+        return self._before + self._reply
+
+    def begin_reply(self) -> None:
+        """Another reply begins."""
+        self._before, self._reply, self._gap = str(self), "", None
+
+    def add(self, text: str) -> None:
+        """The reply goes on."""
+        if self._gap is not None:
+            rest = text.lstrip()
+            self._gap += text[: len(text) - len(rest)]
+            if not rest:
+                return
+            space, line, indent = self._gap.rpartition("\n")
+            text = f"\n\n{indent}{rest}" if line else f"{space + indent and ' '}{rest}"
+            text = text if self._reply else rest
+            self._gap = None
+        self._reply += text
+
+    def leave_out(self) -> None:
+        """A script stands here, which is not shown."""
+        if self._gap is None:
+            text = self._reply.rstrip()
+            self._reply, self._gap = text, self._reply[len(text) :]
+
+    def withdraw(self) -> str:
+        """Forget this reply, and return it."""
+        reply, self._reply, self._gap = self._reply, "", None
+        return reply
+
+
 _FENCE = re.compile(r"(`{3,}|~{3,})([^`<]*)\Z")
 _INNER_FENCE = re.compile(r"[ \t>*+\-\d.]*(?:```|~~~)")
 _MATHS = re.compile(r"\$\$|\\begin|\\\[")

@@ -24,12 +24,27 @@ _FLAGS = [
     "--disable-sync",
 ]
 
+# No question about news over the page; every cell on the page, also where nobody looks.
+_SETTINGS = {
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    "notebook-extension/tracker": {"windowingMode": "none"},
+}
+
 # The kernel's status alone is idle for a moment before a run begins.
 _IDLE = """() => {
   const w = window.jupyterapp && window.jupyterapp.shell.currentWidget;
   return !!(w && w.context && w.context.isReady && w.sessionContext.session
     && w.sessionContext.session.kernel && w.sessionContext.session.kernel.status === 'idle'
     && ![...document.querySelectorAll('.jp-InputPrompt')].some(e => e.innerText.includes('*')));
+}"""
+
+
+# Run-all begins a moment after it was asked for.
+_RAN = """() => {
+  const cells = window.jupyterapp.shell.currentWidget.content.widgets
+    .map(cell => cell.model).filter(model => model.type === 'code');
+  const failed = cells.some(m => m.outputs.toJSON().some(o => o.output_type === 'error'));
+  return failed || cells.every(m => m.executionCount !== null && m.executionState !== 'running');
 }"""
 
 
@@ -43,12 +58,10 @@ class Lab:
 
     def __init__(self, root, env=None):
         self.root = root
-        settings = root / ".settings" / "@jupyterlab" / "apputils-extension"
-        settings.mkdir(parents=True)
-        # No question about news over the page.
-        (settings / "notification.jupyterlab-settings").write_text(
-            json.dumps({"fetchNews": "false", "checkForUpdates": False}), encoding="utf-8"
-        )
+        for name, values in _SETTINGS.items():
+            path = root / ".settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(values), encoding="utf-8")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -132,11 +145,14 @@ class Page:
         self.page.evaluate("id => { window.jupyterapp.commands.execute(id) }", name)
 
     def idle(self, seconds=120):
-        self.page.wait_for_timeout(300)
+        """Wait until nothing runs, and every cell has run unless one failed."""
+        self.page.wait_for_function(_RAN, timeout=seconds * 1000)
         self.page.wait_for_function(_IDLE, timeout=seconds * 1000)
 
     def wait_for(self, text, seconds=30):
-        self.page.get_by_text(text).first.wait_for(timeout=seconds * 1000)
+        """Wait for a text under any cell."""
+        outputs = self.page.locator(".jp-OutputArea")
+        outputs.get_by_text(text).first.wait_for(timeout=seconds * 1000)
 
     def click(self, label, index=0):
         self.page.locator("button:visible", has_text=label).nth(index).click()
@@ -149,7 +165,13 @@ class Page:
     def count(self, selector):
         return self.page.locator(selector).count()
 
-    def shot(self, path):
+    def show(self, cell):
+        """Scroll so that a code cell and what is under it can be seen."""
+        self.page.locator(".jp-Notebook .jp-CodeCell").nth(cell).scroll_into_view_if_needed()
+        self.page.wait_for_timeout(300)
+
+    def shot(self, path, cell=0):
+        self.show(cell)
         self.page.screenshot(path=str(path))
 
     def save(self):

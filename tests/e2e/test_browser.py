@@ -12,6 +12,7 @@ from lab import Page, copy_notebook, write_notebook
 
 pytestmark = [pytest.mark.e2e, pytest.mark.browser, pytest.mark.timeout(180)]
 
+RUN_TOOLS = "%run -i tools.py"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
@@ -19,6 +20,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 def opened(lab, browser):
     """Opens notebooks, and closes what was opened."""
     pages = []
+
+    (lab.root / "tools.py").write_text(TOOLS, encoding="utf-8")
 
     def open_page(name, *cells, **options):
         write_notebook(lab.root / name, *cells, **options)
@@ -36,11 +39,11 @@ def opened(lab, browser):
         assert page.errors == []
 
 
-def picture(page, name):
+def picture(page, name, cell=0):
     folder = os.environ.get("NIT_SCREENSHOTS")
     if folder:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        page.shot(Path(folder) / f"{name}.png")
+        page.shot(Path(folder) / f"{name}.png", cell)
 
 
 def test_the_quickstart_shows_its_values(lab, opened):
@@ -74,7 +77,9 @@ def test_cells_of_nit_are_highlighted_and_python_cells_are_not(opened):
 
 
 def test_cancel_works_while_the_cell_waits(opened):
-    page = opened("cancel-waiting.ipynb", TOOLS, "%%nit\n$slow = async doze(seconds=60)\n$slow\n")
+    page = opened(
+        "cancel-waiting.ipynb", RUN_TOOLS, "%%nit\n$slow = async doze(seconds=60)\n$slow\n"
+    )
     page.run_all()
     page.wait_for("running")
     page.wait_for("Cancel")
@@ -91,7 +96,7 @@ def test_cancel_works_while_the_cell_waits(opened):
 def test_cancel_works_when_the_kernel_is_idle(opened):
     page = opened(
         "cancel-idle.ipynb",
-        TOOLS,
+        RUN_TOOLS,
         "%%nit\n$one = async doze(seconds=60)\n$two = async doze(seconds=60)\n",
         "print('idle now')",
     )
@@ -113,7 +118,7 @@ def test_cancel_works_when_the_kernel_is_idle(opened):
 def test_progress_is_seen_while_the_cell_runs_and_the_end_is_saved(opened):
     page = opened(
         "progress.ipynb",
-        TOOLS + "@nit.tool\nasync def pages(n: int, ctx: nit.ToolContext) -> str:\n"
+        RUN_TOOLS + "\n@nit.tool\nasync def pages(n: int, ctx: nit.ToolContext) -> str:\n"
         "    for i in range(n):\n        ctx.progress((i + 1) / n, f'page {i + 1} of {n}')\n"
         "        await asyncio.sleep(0.2)\n    return 'read'\n",
         '%%nit --name "Reading"\n$a = async pages(n=10)\n$b = async pages(n=5)\n'
@@ -140,7 +145,7 @@ def test_progress_is_seen_while_the_cell_runs_and_the_end_is_saved(opened):
 
 
 def test_a_reopened_notebook_shows_the_rows_without_a_kernel_of_then(opened):
-    page = opened("reopened.ipynb", TOOLS, "%%nit\n$a = async doze(seconds=0.2)\n$a\n")
+    page = opened("reopened.ipynb", RUN_TOOLS, "%%nit\n$a = async doze(seconds=0.2)\n$a\n")
     page.run_all()
     page.idle()
     page.save()
@@ -155,7 +160,7 @@ def test_a_reopened_notebook_shows_the_rows_without_a_kernel_of_then(opened):
 
 
 def test_the_stop_button_acts_at_once(opened):
-    page = opened("stop.ipynb", TOOLS, "%%nit\n$k = add(a=1)\ndoze(seconds=60)\n", "k")
+    page = opened("stop.ipynb", RUN_TOOLS, "%%nit\n$k = add(a=1)\ndoze(seconds=60)\n", "k")
     page.run_all()
     page.page.wait_for_timeout(1500)
     page.command("notebook:interrupt-kernel")
@@ -170,7 +175,7 @@ def test_text_of_tools_runs_nothing_on_the_page(opened):
     hostile = "<img src=q onerror=\"document.title='HIT'\">"
     page = opened(
         "hostile.ipynb",
-        TOOLS + f"hostile = {hostile!r}\n"
+        RUN_TOOLS + f"\nhostile = {hostile!r}\n"
         "@nit.tool\nasync def shout(text: str, ctx: nit.ToolContext) -> str:\n"
         "    ctx.progress(0.5, text)\n    await asyncio.sleep(0.3)\n    return text\n",
         "%%nit\n$t = async shout(text=$hostile)\n$t\n",
