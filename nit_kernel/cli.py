@@ -105,6 +105,25 @@ def _parser() -> argparse.ArgumentParser:
     check_plugin = command("check-plugin", _check_plugin, "Check one plugin folder.")
     check_plugin.add_argument("folder", metavar="DIR", type=Path)
 
+    chat = command("chat", _chat, "Talk to a model, which acts by the loaded tools.")
+    chat.add_argument("--model", "-m", metavar="NAME", help="default: NIT_MODEL")
+    chat.add_argument("--base-url", metavar="URL", help="the server; default: OPENAI_BASE_URL")
+    chat.add_argument(
+        "--api", choices=("chat", "responses"), default="chat", help="of OpenAI's two"
+    )
+    chat.add_argument(
+        "--codec", default="auto", help="nit, native, json, react, .. (default: auto)"
+    )
+    chat.add_argument(
+        "--confirm", choices=("side-effects", "marked", "never"), default="side-effects",
+        help="when to ask before a script runs (default: before side effects)",
+    )  # fmt: skip
+    chat.add_argument(
+        "--local", metavar="FILE", nargs="?", const="",
+        help="serve this GGUF file here; without a file Qwen's own is fetched once",
+    )  # fmt: skip
+    with_plugins(chat)
+
     kernel = commands.add_parser("kernel", help="the Jupyter kernel")
     kernel_commands = kernel.add_subparsers(required=True, metavar="COMMAND")
     install = kernel_commands.add_parser(
@@ -277,6 +296,42 @@ def _check_plugin(options: argparse.Namespace) -> int:
         return FAILED
     print(f"{options.folder}: good")
     return OK
+
+
+def _chat(options: argparse.Namespace) -> int:
+    # Imported here: no other command needs the model layer.
+    from contextlib import ExitStack  # noqa: PLC0415
+
+    from nit_kernel.errors import CodecError  # noqa: PLC0415
+    from nit_kernel.model.local import local_model  # noqa: PLC0415
+    from nit_kernel.model.terminal import run_chat  # noqa: PLC0415
+
+    with ExitStack() as stack:
+        session = stack.enter_context(_session(options.plugins))
+        base_url, model = options.base_url, options.model
+        if options.local is not None:
+            server = local_model(options.local or None, progress=_show_bytes)
+            stack.enter_context(server)
+            base_url, model = server.base_url, server.model
+        try:
+            chat = nit.Chat(
+                model,
+                session,
+                options.codec,
+                confirm=options.confirm,
+                base_url=base_url,
+                api=options.api,
+            )
+        except CodecError as error:
+            raise _UsageError(f"{error.message}: {error.hint}") from None
+        return run_chat(stack.enter_context(chat))
+
+
+def _show_bytes(there: int, total: int | None) -> None:
+    if _is_terminal(sys.stderr):
+        share = f" of {total / 1e6:,.0f}" if total else ""
+        end = "\n" if there == total else ""
+        print(f"\rfetching: {there / 1e6:,.0f}{share} MB", end=end, file=sys.stderr, flush=True)
 
 
 def _kernel_install(options: argparse.Namespace) -> int:

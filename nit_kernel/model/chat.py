@@ -21,8 +21,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from nit_kernel.errors import NitError
-from nit_kernel.language.schema import JsonObject, JsonValue, ToolSpec
-from nit_kernel.language.values import describe
+from nit_kernel.language.schema import JsonObject, JsonValue
 from nit_kernel.model.client import ModelClient, ModelFacts, StreamItem
 from nit_kernel.model.codecs.choice import choose_codec, codec_named
 from nit_kernel.model.codecs.codec import ToolCallCodec
@@ -40,9 +39,10 @@ from nit_kernel.model.links import (
     carried,
     carried_call,
 )
-from nit_kernel.model.messages import Message, Request, Variable, user
+from nit_kernel.model.messages import Message, Request, user
 from nit_kernel.model.permission import Ask, Confirm, Permission
 from nit_kernel.model.provider import Provider, is_openai_client
+from nit_kernel.model.shown import described_tools, variable_lines
 from nit_kernel.model.transcript import Transcript, Turn
 from nit_kernel.model.turn import Caps, NamedCodec, Plan, TurnLoop
 from nit_kernel.model.usage import TurnUsage
@@ -273,6 +273,15 @@ class Chat:
         """Where the model is."""
         return self._own.client.known().address
 
+    def find_model(self) -> str:
+        """Ask the server for the model's name where none was given, and return it.
+
+        Raises:
+            ModelError: There is no server, or it does not say.
+        """
+        facts = self._own.loop().submit(self._own.client.facts).result()
+        return self._named(facts).model
+
     def connect(self, endpoint: Endpoint | None = None, *, client: Any = None) -> None:
         """Go on with another model; the conversation stays."""
         fresh = _client_of(client, endpoint or Endpoint())
@@ -435,32 +444,6 @@ class _Own:
             loop, self._loop = self._loop, None
         if loop is not None:
             loop.stop()
-
-
-def described_tools(session: ScriptSession) -> list[ToolSpec]:
-    """Return the tools as a model is shown them: each under the shortest name that reaches it."""
-    registry = session.registry
-    tools = registry.tools()
-    counts: dict[str, int] = {}
-    for tool in tools:
-        counts[tool.name] = counts.get(tool.name, 0) + 1
-    return [
-        replace(
-            tool.spec,
-            name=tool.name if counts[tool.name] == 1 else f"{tool.source}.{tool.name}",
-            nit_name=registry.written_name(tool),
-        )
-        for tool in tools
-    ]
-
-
-def variable_lines(session: ScriptSession) -> tuple[Variable, ...]:
-    """Return the variable table of a prompt: name, type and size of each."""
-    lines: list[Variable] = []
-    for name, value in session.variables.items():
-        kind, _, size = describe(value).partition(", ")
-        lines.append(Variable(name=name, type=kind, size=size))
-    return tuple(lines)
 
 
 def _client_of(client: Any, endpoint: Endpoint) -> ModelClient:

@@ -82,7 +82,12 @@ def run_chat(
     if person and chat.ask is None:
         chat.ask = partial(_ask, read, view)
     if person:
-        view.line(f"{chat.model or 'the model'} at {chat.address}. /help helps, Ctrl-D ends.")
+        try:
+            model = chat.find_model()
+        except NitError as error:
+            view.line(error.render().translate(_HARMLESS))
+            return 1
+        view.line(f"{model} at {chat.address}. /help helps, Ctrl-D ends.")
     while True:
         try:
             text = read("> " if person else "").strip()

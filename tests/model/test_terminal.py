@@ -12,8 +12,9 @@ import pytest
 from chatting import Desk, talking
 
 import nit_kernel as nit
+from nit_kernel.cli import main
 from nit_kernel.model.terminal import run_chat
-from nit_kernel.testing import FakeModel, Refuse, Reply, Script, Think, Wait
+from nit_kernel.testing import FakeModel, Refuse, Reply, Script, Think, Wait, openai_server
 
 
 class Person:
@@ -128,3 +129,28 @@ def test_a_model_cannot_steer_the_terminal() -> None:
     assert "\x1b" not in shown
     assert "\x9b" not in shown
     assert "\\x1b]0;owned\\x07" in shown
+
+
+def test_where_no_model_is_set_up_a_person_is_told_at_once(monkeypatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "NIT_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    person, screen = Person("never read"), io.StringIO()
+    with nit.Session() as session, nit.Chat(session=session) as chat:
+        assert run_chat(chat, read=person, screen=screen, is_person=True) == 1
+    assert screen.getvalue().startswith("NIT650: no model is set up: set OPENAI_API_KEY")
+    assert person.prompts == []
+
+
+def test_the_command_talks_to_a_server_from_a_pipe(monkeypatch, capsys) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("What is 1 + 2?\n"))
+    model = FakeModel([Script('$x = call("text.summarize_text", content="One. Two.")'), "3"])
+    with openai_server(model) as server:
+        command = ["chat", "--base-url", server.base_url, "--codec", "nit", "--confirm", "never"]
+        assert main(command) == 0
+    assert "\n3\n" in capsys.readouterr().out
+    assert "summarize_text" in model.requests[1].last_text
+
+
+def test_the_command_names_the_codecs_that_there_are(capsys) -> None:
+    assert main(["chat", "--codec", "klingon"]) == 2
+    assert "`native`" in capsys.readouterr().err
