@@ -435,11 +435,21 @@ def _first_error(schema: JsonObject, value: object) -> jsonschema_rs.ValidationE
     import jsonschema_rs  # noqa: PLC0415 - 20 ms that plain schemas do not need
 
     validator = jsonschema_rs.validator_for(schema, offline=True, validate_formats=False)
+    most = _DEFAULT_LIMITS.value_nodes
+    if not survey(value, most_nodes=most).is_walkable(most):
+        value = _hollow(value)
     try:
         return next(validator.iter_errors(_as_json(value)), None)
     except ValueError:
         # Some part is no JSON; the schema says nothing of parts, so a stand-in will do.
         return next(validator.iter_errors(to_json(value)), None)
+
+
+def _hollow(value: object) -> object:
+    """A value that is too large to walk without its members: the schema says nothing of them."""
+    if isinstance(value, dict):
+        return dict.fromkeys(cast("dict[object, object]", value))
+    return [None] * len(cast("list[object]", value)) if isinstance(value, list) else value
 
 
 def _refuse_to_fetch(address: str) -> JsonValue:

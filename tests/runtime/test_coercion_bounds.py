@@ -181,3 +181,11 @@ def test_a_low_recursion_limit_gives_a_clear_error() -> None:
     finally:
         sys.setrecursionlimit(before)
     assert caught.value.code == "NIT423"
+
+
+def test_a_list_that_shares_its_parts_is_refused_by_its_first_misfit() -> None:
+    doubled: list[Any] = [1]
+    for _ in range(40):
+        doubled = [doubled, doubled]
+    schema = of({"type": "array", "items": {"type": "integer"}})
+    assert refusal(schema, doubled).message.startswith("p[0]: wanted integer, got [")
