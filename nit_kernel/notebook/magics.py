@@ -35,6 +35,15 @@ if TYPE_CHECKING:
     from nit_kernel.notebook.workspace import Workspace
 
 
+class Secret(str):
+    """A text that shows itself only by its first characters: `%config` prints what is set."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return repr(f"{self[:3]}…" if len(self) >= 12 else "…" if self else "")
+
+
 @magics_class
 class NitMagics(Magics):
     """The magics and settings of NIT."""
@@ -88,6 +97,10 @@ class NitMagics(Magics):
     placeholder_chars.tag(config=True)
 
     workspace: Workspace
+
+    @validate("api_key")
+    def _hidden_key(self, proposal: dict[str, Any]) -> str:
+        return Secret(proposal["value"])
 
     @validate("limits")
     def _known_limits(self, proposal: dict[str, Any]) -> dict[str, object]:

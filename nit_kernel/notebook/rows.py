@@ -161,7 +161,7 @@ def _row_html(row: Row) -> str:
         f'<span style="{_NAME}" title="{escape(row.name)}">{name}</span>',
         f'<span style="color:{color}">{row.state}</span>',
         f'<span style="{_NUMBER}">{_time(row)}</span>',
-        f'<span style="display:flex;align-items:center">{_bar(row)}</span>',
+        f'<span style="display:flex;align-items:center">{_bar(row, color)}</span>',
         f'<span style="{_NUMBER}">{row.percent}</span>',
         f'<span style="{_CUT};color:{_DIM}" title="{remark}">{remark}</span>',
     )
@@ -169,16 +169,15 @@ def _row_html(row: Row) -> str:
 
 
 _DIM = "var(--jp-ui-font-color2, #777)"
-_BLUE = "var(--jp-brand-color1, #1976d2)"
 _MARKS: dict[RowState, tuple[str, str]] = {
     "waiting": ("○", _DIM),
-    "running": ("●", _BLUE),
+    "running": ("●", "var(--jp-brand-color1, #1976d2)"),
     "done": ("✓", "var(--jp-success-color1, #2e7d32)"),
     "failed": ("✗", "var(--jp-error-color1, #c62828)"),
     "cancelled": ("⊘", _DIM),
 }
 _PANEL = (
-    "display:grid;column-gap:.9em;align-items:center;"
+    "padding-left:8px;display:grid;column-gap:.9em;align-items:center;"
     "grid-template-columns:1em fit-content(18em) max-content max-content max-content max-content "
     "minmax(0,1fr);"
     f"grid-auto-rows:{ROW_HEIGHT_PX}px;line-height:{ROW_HEIGHT_PX}px;"
@@ -195,11 +194,11 @@ _TRACK = (
 )
 
 
-def _bar(row: Row) -> str:
+def _bar(row: Row, color: str) -> str:
     if row.fraction is None:
         return ""
     percent = _percent(row)
-    fill = f"display:block;height:100%;width:{percent}%;background:{_BLUE}"
+    fill = f"display:block;height:100%;width:{percent}%;background:{color}"
     return (
         f'<span style="{_TRACK}" role="progressbar" aria-valuenow="{percent}">'
         f'<span style="{fill}"></span></span>'
