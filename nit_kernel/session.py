@@ -22,7 +22,7 @@ from nit_kernel.runtime.dispatcher import drive, drive_awaiting, forget_cancella
 from nit_kernel.runtime.prepared import Prepared, Visible, parser_within
 from nit_kernel.runtime.registry import Registry
 from nit_kernel.runtime.result import Result
-from nit_kernel.runtime.run import Home, Run, ScriptTimedOut
+from nit_kernel.runtime.run import Home, Run, ScriptTimedOut, interrupted_error
 from nit_kernel.runtime.symbols import SymbolTable
 from nit_kernel.runtime.threads import Threads
 from nit_kernel.runtime.tool import Tool
@@ -215,14 +215,14 @@ class Session:
         """
         prepared = self._prepared(source, origin, variables, namespace)
         if not prepared.ok:
-            return _checked_result(self._refused(prepared), check)
+            return self._refused(prepared).checked(check)
         run = self._begin(prepared, timeout, observer)
         try:
             run.value = drive(run, self._threads)
         except NitError as error:
             run.error = error
         except KeyboardInterrupt as interrupt:
-            run.error = _interrupted(interrupt)
+            run.error = interrupted_error(interrupt)
         except BaseException:
             self._end(run)
             raise
@@ -254,14 +254,14 @@ class Session:
         """
         prepared = self._prepared(source, origin, variables, namespace)
         if not prepared.ok:
-            return _checked_result(self._refused(prepared), check)
+            return self._refused(prepared).checked(check)
         run = self._begin(prepared, timeout, observer)
         try:
             run.value = await drive_awaiting(run, self._threads, on_caller)
         except NitError as error:
             run.error = error
         except KeyboardInterrupt as interrupt:
-            run.error = _interrupted(interrupt)
+            run.error = interrupted_error(interrupt)
         except BaseException:
             self._end(run)
             raise
@@ -473,7 +473,7 @@ class Session:
             return result
         interrupt = error.__cause__ if isinstance(error, NitCancelledError) else None
         if interrupt is None or isinstance(interrupt, Exception) or on_interrupt == "return":
-            return _checked_result(result, check)
+            return result.checked(check)
         raise interrupt.with_traceback(None)
 
     def _refused(self, prepared: Prepared) -> Result:
@@ -491,16 +491,3 @@ def check(source: str, session_or_tools: Session | Iterable[object]) -> tuple[Di
         return session_or_tools.prepare(source).diagnostics
     with Session(tools=session_or_tools) as session:
         return session.prepare(source).diagnostics
-
-
-def _interrupted(interrupt: KeyboardInterrupt) -> NitCancelledError:
-    """The error of a script that was interrupted between two calls."""
-    error = NitCancelledError("the script was interrupted", code="NIT402")
-    error.__cause__ = interrupt
-    return error
-
-
-def _checked_result(result: Result, check: bool) -> Result:
-    if check:
-        result.raise_error()
-    return result

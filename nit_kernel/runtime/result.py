@@ -175,14 +175,15 @@ class Result:
             self._report = report_text(self, ended=ended, chars=chars)
         return self._report
 
-    def raise_error(self) -> None:
-        """Raise the error, if there is one.
+    def checked(self, check: bool = True) -> Result:
+        """Return the result, unless it is to be checked and the script failed.
 
         Raises:
-            NitError: The script failed or never started.
+            NitError: The script failed or never started, and `check` is set.
         """
-        if self._error is not None:
+        if check and self._error is not None:
             raise self._error
+        return self
 
     def __repr__(self) -> str:
         how = "ok" if self._error is None else f"{self._error.code}: {self._error.message}"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from nit_kernel.errors import NitError, NitRuntimeError
+from nit_kernel.errors import NitCancelledError, NitError, NitRuntimeError
 from nit_kernel.runtime.host import ValueHost
 from nit_kernel.runtime.symbols import ABSENT
 
@@ -245,3 +245,10 @@ class Run:
     def placed(self, error: NitError, start: int, end: int) -> NitError:
         """Give an error without a place one."""
         return self.error_at(type(error), error.code, error.message, start, end, hint=error.hint)
+
+
+def interrupted_error(interrupt: KeyboardInterrupt) -> NitCancelledError:
+    """The error of a script that was interrupted between two calls."""
+    error = NitCancelledError("the script was interrupted", code="NIT402")
+    error.__cause__ = interrupt
+    return error
