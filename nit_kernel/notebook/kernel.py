@@ -7,11 +7,11 @@ of NIT highlights and exports the notebook as it does any other.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
 
 from ipykernel.ipkernel import IPythonKernel
 
+from nit_kernel import __version__
 from nit_kernel.notebook.cells import bare_block_to_cell, is_bare_block, starts_bare_block
 from nit_kernel.notebook.extension import find_magics
 from nit_kernel.notebook.interrupts import wake_on_interrupt
@@ -25,7 +25,7 @@ class NitKernel(IPythonKernel):
     """An IPython kernel with the extension loaded."""
 
     implementation = "nit"
-    implementation_version = version("nit-kernel")
+    implementation_version = __version__
 
     @property
     def banner(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
