@@ -37,24 +37,28 @@ amount of data: put a whole chain into one script.
 - Values as in JSON or Python, long text in triple quotes; f"Hello {$user.name}" puts a variable \
 into text; plain strings do not.
 - $a = async f(x=1) runs in the background; its first use waits.
-- No operators, no if, no loops.
-Answer each request that needs a tool with one NIT script and end your reply at its closing tag. \
-A report then tells what came of it; never write results yourself. When you know the answer, give \
-it in plain words."""
-
-HANDSHAKE = """\
-The id is now {id}. Answer a request that needs tools like this:
-<nit-{id}>
+- No operators, no if, no loops; only the listed tools exist.
+End your reply at the closing tag. A report then tells what came of it; never write results \
+yourself. When you know the answer, give it in plain words. For example:
+<nit-XXXX>
 $weather = get_weather(city="Oslo")
 send_mail(to="ann@x.org", text=f"Oslo: {$weather.summary}")
-</nit-{id}>
+</nit-XXXX>
 Two calls at once:
-<nit-{id}>
+<nit-XXXX>
 $a = async fetch(url="a.example")
 $b = async fetch(url="b.example")
 compare(left=$a, right=$b)
-</nit-{id}>
-Call only the listed tools."""
+</nit-XXXX>"""
+
+REQUEST = "Answer the next request with one NIT script between <nit-{id}> and </nit-{id}>."
+"""Said just before a request; small models need no more and no less."""
+
+REQUEST_OR_WORDS = """\
+The id is now {id}. Answer the next request with one NIT script between <nit-{id}> and \
+</nit-{id}>, or in plain words if it needs no tool."""
+
+AFTER_REPORT = "Tell me the answer now in plain words, or get what is missing with another script."
 
 LEGACY = """\
 A single call may also be written as [[[NIT_CALL]]], the tool's name on a line, one line \
@@ -198,13 +202,23 @@ def tool_words(tool: ToolSpec) -> str:
     return neutralise(clip(words, _DESCRIPTION_CHARS))
 
 
-def handshake(handshake_id: str, variables: Sequence[Variable], choice: ToolChoice) -> str:
-    """Return the late part of the nit codec's prompt: the id, the variables, what must be done."""
-    parts = [HANDSHAKE.replace("{id}", handshake_id)]
-    if variables:
-        parts.append(variable_table(variables))
+def handshake(
+    handshake_id: str, variables: Sequence[Variable], choice: ToolChoice, *, is_firm: bool
+) -> str:
+    """Return the late part of the nit codec's prompt: the id, the variables, what must be done.
+
+    Args:
+        handshake_id: The id of the turn.
+        variables: What scripts can read.
+        choice: What the request allows.
+        is_firm: Whether a script is asked for outright, as small models need it.
+    """
+    request = REQUEST if is_firm else REQUEST_OR_WORDS
+    parts = [variable_table(variables)] if variables else []
     wanted = tool_choice(choice)
-    return "\n\n".join([*parts, wanted] if wanted else parts)
+    if wanted:
+        parts.append(wanted)
+    return "\n\n".join([*parts, request.replace("{id}", handshake_id)])
 
 
 def variable_table(variables: Sequence[Variable]) -> str:

@@ -64,6 +64,23 @@ def test_replies_of_a_local_server_end_at_their_block() -> None:
     assert encoded(ModelFacts(model="m")).stop == ()
 
 
+@pytest.mark.parametrize(
+    ("model", "is_local", "is_firm"),
+    [
+        ("qwen2.5-coder-1.5b-instruct", True, True),
+        ("local", True, True),
+        ("qwen3:32b", True, False),
+        ("llama-3.1-8B-Instruct-Q4_K_M", True, False),
+        ("gpt-5", False, False),
+    ],
+)
+def test_small_local_models_are_asked_for_scripts_outright(
+    model: str, is_local: bool, is_firm: bool
+) -> None:
+    late = encoded(ModelFacts(model=model, is_local=is_local)).messages[1]["content"]
+    assert late.endswith("or in plain words if it needs no tool.") is not is_firm
+
+
 def test_models_that_take_one_system_message_get_the_id_in_it() -> None:
     assert len(encoded(ModelFacts(model="gemma-3-4b", is_local=True)).messages) == 2
     assert len(encoded(ModelFacts(model="qwen3", is_local=True)).messages) == 3

@@ -25,6 +25,7 @@ from nit_kernel.model.messages import (
     tool_result,
     user,
 )
+from nit_kernel.model.prompt import AFTER_REPORT
 
 ID = "A1B2"
 OPEN, CLOSE = f"<nit-{ID}>", f"</nit-{ID}>"
@@ -201,6 +202,10 @@ def test_prose_of_a_model_passes_byte_for_byte(shared: Any) -> None:
         ("add(a=1", "stop", None, False),
         ("add(a=1", "stop", CLOSE, True),
         ('say(text="half', "stop", None, False),
+        ("add(a=1)\nclo", "stop", None, False),
+        ("$x =", "stop", None, False),
+        ('say(text=f"{x}")\n', "stop", None, True),
+        ("$add(a=1)\nclock()\n", "stop", None, True),
         ("add(a=1)\n", "length", None, False),
         ("add(a=1)\n", "length", CLOSE, False),
         ("add(a=1)\n", None, None, False),
@@ -269,8 +274,15 @@ def test_the_id_stays_in_its_place_while_the_turn_goes_on() -> None:
     assert after[: len(before)] == before
     assert [m["content"] for m in after[len(before) :]] == [
         f"{OPEN}\nclock()\n{CLOSE}",
-        "clock: noon",
+        f"clock: noon\n\n{AFTER_REPORT}",
     ]
+
+
+def test_a_small_model_is_asked_for_a_script_outright() -> None:
+    encoded = nit_codec(firm=True).encode(conversation(user("one")), TOOLS)
+    assert encoded.messages[1]["content"] == (
+        f"Answer the next request with one NIT script between {OPEN} and {CLOSE}."
+    )
 
 
 def test_where_only_one_system_message_is_allowed_the_id_ends_it() -> None:
@@ -282,6 +294,7 @@ def test_where_only_one_system_message_is_allowed_the_id_ends_it() -> None:
 @pytest.mark.parametrize(
     ("style", "shown"),
     [
+        ("form", "So: <nit-XXXX>\nclock()\n</nit-XXXX>."),
         ("plain", "So: \nclock()\n."),
         ("fence", "So: ```\nclock()\n```."),
         ("tag", f"So: {OPEN}\nclock()\n{CLOSE}."),
@@ -313,7 +326,8 @@ def test_calls_of_another_codec_stand_as_a_script_with_their_results() -> None:
     assert [m["content"] for m in encoded.messages[3:]] == [
         f'Look.\n{OPEN}\nfiles_read(path="a\\"b", "Api-Version"=[1, null])\n'
         f"# get-weather: its arguments could not be read\n{CLOSE}",
-        "Report on your calls:\n- files.read: text\n- get-weather: error: not readable",
+        "Report on your calls:\n- files.read: text\n- get-weather: error: not readable\n\n"
+        f"{AFTER_REPORT}",
     ]
 
 
@@ -323,15 +337,16 @@ def test_the_variables_stand_beside_the_id() -> None:
         Variable(name="n", type="Number"),
     )
     encoded = nit_codec().encode(conversation(user("one"), variables=variables), TOOLS)
-    assert encoded.messages[1]["content"].endswith(
-        "Variables that scripts can read:\n$page: String, 12,345 chars\n$n: Number"
+    assert encoded.messages[1]["content"].startswith(
+        "Variables that scripts can read:\n$page: String, 12,345 chars\n$n: Number\n\n"
+        "The id is now A1B2."
     )
 
 
 def test_instructions_follow_the_protocol_and_tools_follow_them() -> None:
     encoded = nit_codec(instructions="Speak Welsh.").encode(conversation(user("one")), TOOLS[3:4])
     assert encoded.messages[0]["content"].endswith(
-        "in plain words.\n\nSpeak Welsh.\n\nTools:\nclock()\n    The tool clock."
+        "</nit-XXXX>\n\nSpeak Welsh.\n\nTools:\nclock()\n    The tool clock."
     )
 
 

@@ -5,6 +5,7 @@ The longest pattern that occurs in the model's name decides. Both tables can be 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -61,6 +62,9 @@ TEXT_FORMS_BY_MODEL: Mapping[str, str] = MappingProxyType(
 
 _ONE_SYSTEM_MESSAGE = ("gemma", "mistral", "mixtral", "ministral", "codestral", "devstral")
 """Models whose templates refuse a system message that is not the first."""
+
+_BILLIONS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)b(?![a-z0-9])")
+_SMALL_BILLIONS = 4
 
 _PLAIN = ("nit", "native", "json", "react")
 
@@ -128,9 +132,16 @@ def _nit_codec(facts: ModelFacts | None) -> ToolCallCodec:
     one_system = facts.is_local and any(part in name for part in _ONE_SYSTEM_MESSAGE)
     return nit_codec(
         stop_at_block=facts.is_local and facts.takes_stop,
+        firm=facts.is_local and _is_small(name),
         grammar=facts.grammar,
         handshake_place="first" if one_system else "late",
     )
+
+
+def _is_small(name: str) -> bool:
+    """Return whether a model has a few billion parameters, by its name; most local ones do."""
+    found = _BILLIONS.findall(name)
+    return not found or max(float(size) for size in found) <= _SMALL_BILLIONS
 
 
 def _longest(model: str, table: Mapping[str, str]) -> str | None:

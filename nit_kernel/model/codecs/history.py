@@ -85,6 +85,7 @@ def rewritten(
     exchange: Callable[[Exchange], Iterable[Message]],
     *,
     script: Callable[[Message], Message] | None = None,
+    after_report: str = "",
 ) -> list[Message]:
     """Return the messages of a request for the wire.
 
@@ -92,6 +93,7 @@ def rewritten(
         request: With the history in our own form.
         exchange: Writes an assistant's calls and their results in the codec's own way.
         script: Writes an assistant's message with scripts; left out, a script stands as text.
+        after_report: Said after each report.
     """
     messages: list[Message] = []
     for item in read_history(request.messages):
@@ -100,7 +102,9 @@ def rewritten(
         elif item.get("parts"):
             messages.append((script or script_as_text)(item))
         elif item.get("kind") == "report":
-            messages.append({"role": "user", "content": neutralise(text_of(item))})
+            told = neutralise(text_of(item))
+            content = f"{told}\n\n{after_report}" if after_report else told
+            messages.append({"role": "user", "content": content})
         else:
             messages.append(wire(item))
     return _alternating(messages)

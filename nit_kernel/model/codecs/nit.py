@@ -26,6 +26,7 @@ from nit_kernel.model.grammar import GrammarFormat, grammar
 from nit_kernel.model.messages import Message, Request, is_person, reasoning_of, text_of
 from nit_kernel.model.messages import repair as repair_message
 from nit_kernel.model.prompt import (
+    AFTER_REPORT,
     CATALOGUE_TOOLS,
     LEGACY,
     NIT,
@@ -39,7 +40,7 @@ from nit_kernel.model.prompt import (
 )
 
 Placement = Literal["late", "first"]
-PastBlocks = Literal["tag", "fence", "plain"]
+PastBlocks = Literal["form", "tag", "fence", "plain"]
 
 
 class NitCodec:
@@ -56,9 +57,13 @@ class NitCodec:
         handshake_place: Where the id stands: `"late"`, in a system message before the person's
             last one, or `"first"`, at the end of the system prompt, for templates that allow one
             system message only.
-        past_blocks: How scripts of earlier turns stand in the history, where their ids would be
-            copied: in a `"fence"`, `"plain"`, or in a `"tag"` with the id of this turn. Scripts of
-            this turn keep their tag.
+        past_blocks: How scripts of earlier turns stand in the history, where an old id would be
+            copied: in a tag that is none (`"form"`, `<nit-XXXX>`), in a `"tag"` with the id of this
+            turn, in a `"fence"`, or `"plain"`. Scripts of this turn keep their tag. Measured with a
+            small model: without a tag in the history it writes none (`docs/codecs.md`); a `"tag"`
+            is never copied wrong, and costs the server's cache of what follows it.
+        firm: Whether a script is asked for outright, as models of a few billion parameters need it,
+            instead of being left to the model.
         reasoning: The tags around reasoning.
         result_chars: Longest result of another codec's call that goes back whole.
     """
@@ -76,7 +81,8 @@ class NitCodec:
         grammar: GrammarFormat | None = None,
         catalogue_tools: int = CATALOGUE_TOOLS,
         handshake_place: Placement = "late",
-        past_blocks: PastBlocks = "plain",
+        past_blocks: PastBlocks = "form",
+        firm: bool = False,
         reasoning: Sequence[str] = REASONING_TAGS,
         result_chars: int = RESULT_CHARS,
     ) -> None:
@@ -87,6 +93,7 @@ class NitCodec:
         self._catalogue_tools = catalogue_tools
         self._place: Placement = handshake_place
         self._past_blocks: PastBlocks = past_blocks
+        self._firm = firm
         self._reasoning = tuple(reasoning)
         self._result_chars = result_chars
 
@@ -104,7 +111,9 @@ class NitCodec:
         encoded = request.with_system("\n\n".join(part for part in parts if part))
         stop = encoded.stop
         if request.handshake is not None:
-            late = handshake(request.handshake, request.variables, request.tool_choice)
+            late = handshake(
+                request.handshake, request.variables, request.tool_choice, is_firm=self._firm
+            )
             if self._place == "first":
                 encoded = encoded.with_system(late)
             else:
@@ -194,7 +203,8 @@ def nit_codec(
     grammar: GrammarFormat | None = None,
     catalogue_tools: int = CATALOGUE_TOOLS,
     handshake_place: Placement = "late",
-    past_blocks: PastBlocks = "plain",
+    past_blocks: PastBlocks = "form",
+    firm: bool = False,
     reasoning: Sequence[str] = REASONING_TAGS,
     result_chars: int = RESULT_CHARS,
 ) -> NitCodec:
@@ -207,6 +217,7 @@ def nit_codec(
         catalogue_tools=catalogue_tools,
         handshake_place=handshake_place,
         past_blocks=past_blocks,
+        firm=firm,
         reasoning=reasoning,
         result_chars=result_chars,
     )
@@ -233,8 +244,13 @@ class _PastWriter:
         place = people[-1] if people else 0
         before = request.with_messages(request.messages[:place])
         now = request.with_messages(request.messages[place:])
-        earlier = rewritten(before, self._exchange_past, script=self._script_past)
-        return [*earlier, *rewritten(now, self._exchange_now, script=self._script_now)]
+        earlier = rewritten(
+            before, self._exchange_past, script=self._script_past, after_report=AFTER_REPORT
+        )
+        running = rewritten(
+            now, self._exchange_now, script=self._script_now, after_report=AFTER_REPORT
+        )
+        return [*earlier, *running]
 
     def _exchange_past(self, item: Exchange) -> list[Message]:
         return self._exchange(item, is_now=False)
@@ -253,7 +269,10 @@ class _PastWriter:
         block = self._block("\n".join(lines), is_now=is_now)
         said = "\n".join(part for part in (item.text.strip(), block) if part)
         told = outcomes([(call.name, call.outcome(self._result_chars)) for call in item.calls])
-        return [{"role": "assistant", "content": said}, {"role": "user", "content": told}]
+        return [
+            {"role": "assistant", "content": said},
+            {"role": "user", "content": f"{told}\n\n{AFTER_REPORT}"},
+        ]
 
     def _script(self, message: Message, *, is_now: bool) -> Message:
         pieces: list[str] = []
@@ -268,6 +287,8 @@ class _PastWriter:
         inner = script.strip("\n")
         if self._id is not None and (is_now or self._style == "tag"):
             return f"<nit-{self._id}>\n{inner}\n</nit-{self._id}>"
+        if self._style == "form":
+            return f"<nit-XXXX>\n{inner}\n</nit-XXXX>"
         return f"```\n{inner}\n```" if self._style == "fence" else f"\n{inner}\n"
 
 

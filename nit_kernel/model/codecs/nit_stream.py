@@ -29,6 +29,9 @@ _FENCE = "```"
 _MOST_PROBES = 200
 """Lines ``` in one fenced script that may turn out to stand inside a string."""
 
+_NEVER_CLOSED = frozenset({"NIT106", "NIT202", "NIT218", "NIT235", "NIT236"})
+"""Diagnostics of a string, bracket, brace, fence or tag that is never closed."""
+
 
 class NitStream:
     """Turns a reply into text, reasoning and blocks while it comes.
@@ -157,19 +160,24 @@ class _FencedScript:
         self._filter = self._fresh()
         self._script = ""
         self._line = ""
+        self._is_mid_line = False
         self._probes = 0
         self.closed_by_tag = False
 
     def feed(self, text: str) -> tuple[list[Event], str | None]:
         """Take text up to a line's end: events, and the rest once the script has ended."""
+        if self._is_mid_line:
+            self._is_mid_line = not text.endswith("\n")
+            return self._take(text)
         self._line += text
         bare = self._line.strip()
-        if not self._line.endswith("\n"):
-            if _FENCE.startswith(bare):
-                return [], None
-        elif bare == _FENCE and self._ends_here():
+        is_ended = self._line.endswith("\n")
+        if not is_ended and _FENCE.startswith(bare):
+            return [], None
+        if is_ended and bare == _FENCE and self._ends_here():
             return [Block(self._script, self._id)], ""
         line, self._line = self._line, ""
+        self._is_mid_line = not is_ended
         return self._take(line)
 
     def finish(self) -> list[Event]:
@@ -203,9 +211,16 @@ class _FencedScript:
 
 
 def _is_complete(script: str) -> bool:
-    """Return whether every statement of a script is whole, and there is one."""
+    """Return whether every statement of a script is whole, and there is one.
+
+    A whole statement may be wrong: nothing of the script runs then, and the model is told what is
+    wrong with it. One that may go on behind the end is not whole.
+    """
     parsed = parse(script)
-    return parsed.ok and parsed.statement_count > 0
+    end = len(script.rstrip().encode("utf-8", "surrogatepass"))
+    errors = [item for item in parsed.diagnostics if item.severity == "error"]
+    is_open = any(item.code in _NEVER_CLOSED or item.span.end >= end for item in errors)
+    return not is_open and bool(errors or parsed.statement_count)
 
 
 def _lines(chunk: str) -> list[str]:
