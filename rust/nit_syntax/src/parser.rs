@@ -1,6 +1,6 @@
 //! Tokens to a tree: statements, and what surrounds them.
 //!
-//! A hand-written parser with two tokens in hand. Brackets are kept on a stack of its own, not on
+//! A hand-written parser with one token in hand. Brackets are kept on a stack of its own, not on
 //! the machine's, so that no depth of input can exhaust that. A mistake fails its statement; the
 //! parser then goes on at the next one (`recovery.rs`) and so finds them all.
 
@@ -21,7 +21,7 @@ use crate::mistakes;
 use crate::span::{Span, offset};
 use crate::token::{Token, TokenKind};
 
-use expression::Frame;
+use expression::{Frame, Next};
 
 /// What a script may cost at most. Source: NIT 2, section 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,9 +120,8 @@ pub(crate) struct Parser<'s> {
     pub(crate) findings: Findings,
     pub(crate) tree: Tree,
     lexer: Lexer<'s>,
-    /// The token at hand, and the one behind it.
+    /// The token at hand.
     token: Token,
-    following: Token,
     /// Where the token before ended.
     previous_end: u32,
     frames: Vec<Frame>,
@@ -155,7 +154,6 @@ impl<'s> Parser<'s> {
             tree: Tree::default(),
             lexer: Lexer::new(source, 0, 0),
             token: NO_TOKEN,
-            following: NO_TOKEN,
             previous_end: 0,
             frames: Vec::new(),
             joined: Vec::new(),
@@ -180,7 +178,6 @@ impl<'s> Parser<'s> {
 
     fn fill(&mut self) {
         self.token = self.lexer.next_token();
-        self.following = self.lexer.next_token();
     }
 
     /// Go on at another place, outside of all brackets.
@@ -195,9 +192,14 @@ impl<'s> Parser<'s> {
     fn bump(&mut self) -> Token {
         let token = self.token;
         self.previous_end = token.end;
-        self.token = self.following;
-        self.following = self.lexer.next_token();
+        self.token = self.lexer.next_token();
         token
+    }
+
+    /// The token behind the one at hand; where a mistake is looked into.
+    #[cold]
+    fn peek(&self) -> Token {
+        self.lexer.clone().next_token()
     }
 
     #[inline]
@@ -356,16 +358,7 @@ impl<'s> Parser<'s> {
             }
         }
         let start = self.token.start;
-        self.refuse_reserved_statement()?;
-        if self.following.kind == TokenKind::Equal {
-            self.statement_target()?;
-        }
-        let is_async = self.at(TokenKind::Name) && self.text(self.token) == "async";
-        if is_async {
-            self.async_call()?;
-        } else {
-            self.expression()?;
-        }
+        let is_async = self.target_and_value()?;
         if !self.at_statement_end() {
             return self.unexpected_after_statement();
         }
@@ -388,44 +381,77 @@ impl<'s> Parser<'s> {
         )
     }
 
-    /// The token at hand is followed by `=`.
-    fn statement_target(&mut self) -> Parse {
+    /// The whole statement up to its end; whether it is an `async` one.
+    fn target_and_value(&mut self) -> Parse<bool> {
         match self.token.kind {
-            TokenKind::Variable => {}
-            TokenKind::Name => {
-                let span = self.token.span();
-                let name = self.text(self.token);
-                if unexpected::is_constant(name) || name == "async" {
-                    return self.fail(mistakes::not_a_target(span, name));
+            TokenKind::Variable => {
+                let token = self.bump();
+                self.refuse_dunder(token)?;
+                if self.eat(TokenKind::Equal) {
+                    self.bind(token);
+                    return self.assigned_value();
                 }
-                self.findings.push(mistakes::bare_target(span, name));
+                let node = self.push(NodeKind::Variable, 0, token.span());
+                self.expression_from(Next::Path(node), 0)?;
             }
-            // A number, a string: found to be wrong behind the value.
-            _ => return Ok(()),
+            TokenKind::Name => {
+                self.refuse_reserved_statement()?;
+                let token = self.bump();
+                let name = self.text(token);
+                if self.at(TokenKind::Equal) {
+                    if unexpected::is_constant(name) || name == "async" {
+                        return self.fail(mistakes::not_a_target(token.span(), name));
+                    }
+                    self.bump();
+                    self.refuse_dunder(token)?;
+                    self.findings
+                        .push(mistakes::bare_target(token.span(), name));
+                    self.bind(token);
+                    return self.assigned_value();
+                }
+                if name == "async" {
+                    return self.async_call(token).map(|()| true);
+                }
+                let next = self.name(token)?;
+                self.expression_from(next, 0)?;
+            }
+            _ => self.expression()?,
         }
-        let target = self.bump();
-        self.bump();
-        self.refuse_dunder(target)?;
-        self.push(NodeKind::Target, 0, target.span());
-        self.target = Some(target.span());
-        if self.following.kind == TokenKind::Equal
-            && matches!(self.token.kind, TokenKind::Variable | TokenKind::Name)
-        {
-            return self.fail(mistakes::several_targets(self.token.span()));
-        }
-        Ok(())
+        Ok(false)
     }
 
-    fn async_call(&mut self) -> Parse {
-        let word = self.bump();
-        self.skip_await();
-        if !self.at(TokenKind::Name) {
-            let found = self.describe(self.token);
-            return self.fail(mistakes::async_without_call(word.span(), &found));
+    fn bind(&mut self, target: Token) {
+        self.push(NodeKind::Target, 0, target.span());
+        self.target = Some(target.span());
+    }
+
+    /// What stands behind `$x =`; whether it is an `async` call.
+    fn assigned_value(&mut self) -> Parse<bool> {
+        if self.at(TokenKind::Name) && self.text(self.token) == "async" {
+            let word = self.bump();
+            return self.async_call(word).map(|()| true);
         }
-        self.refuse_reserved_statement()?;
-        let call = offset(self.tree.nodes.len());
-        self.expression()?;
+        self.expression().map(|()| false)
+    }
+
+    /// The call behind the word `async`, which has been taken.
+    fn async_call(&mut self, word: Token) -> Parse {
+        let call = self.node_index();
+        loop {
+            if !self.at(TokenKind::Name) {
+                let found = self.describe(self.token);
+                return self.fail(mistakes::async_without_call(word.span(), &found));
+            }
+            self.refuse_reserved_statement()?;
+            let token = self.bump();
+            if self.text(token) == "await" && self.at(TokenKind::Name) {
+                self.findings.push(mistakes::needless_await(token.span()));
+                continue;
+            }
+            let next = self.name(token)?;
+            self.expression_from(next, 0)?;
+            break;
+        }
         if self.tree.node(call).kind != NodeKind::Call {
             let span = self.tree.node(call).span();
             let found = format!("`{}`", mistakes::shown(span.text(self.source)));
@@ -436,21 +462,6 @@ impl<'s> Parser<'s> {
             return self.fail(mistakes::path_after_async(span));
         }
         Ok(())
-    }
-
-    /// `await` before a call or reference means nothing.
-    #[inline]
-    fn skip_await(&mut self) {
-        if self.source.as_bytes().get(self.token.start as usize) != Some(&b'a') {
-            return;
-        }
-        while self.at(TokenKind::Name)
-            && matches!(self.following.kind, TokenKind::Name | TokenKind::Variable)
-            && self.text(self.token) == "await"
-        {
-            let word = self.bump();
-            self.findings.push(mistakes::needless_await(word.span()));
-        }
     }
 
     /// Names that begin with two underscores are refused.

@@ -8,6 +8,18 @@ impl Lexer<'_> {
     /// A digit, or a dot before one, has been read at `start`.
     pub(super) fn number(&mut self, start: usize) -> Token {
         self.position = start;
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        let digits = rest.iter().position(|byte| !byte.is_ascii_digit());
+        let digits = digits.unwrap_or(rest.len());
+        let ends = |byte: &u8| !chars::continues_name(*byte) && *byte != b'.' && *byte < 0x80;
+        if digits > 0
+            && rest.get(digits).is_none_or(ends)
+            && (digits == 1 || rest.first() != Some(&b'0'))
+        {
+            // By far the most frequent form.
+            self.position = start + digits;
+            return self.token(TokenKind::Int, start);
+        }
         let is_zero = self.peek() == Some(b'0');
         let radix = match self.bytes.get(start + 1) {
             Some(b'x' | b'X') if is_zero => 16,

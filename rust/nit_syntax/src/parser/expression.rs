@@ -67,18 +67,16 @@ pub(super) enum Next {
 impl Parser<'_> {
     /// `expression := call path | value`
     pub(super) fn expression(&mut self) -> Parse {
-        self.expression_from(Next::Operand)
+        self.expression_from(Next::Operand, self.frames.len())
     }
 
-    pub(super) fn expression_from(&mut self, first: Next) -> Parse {
-        let outside = self.frames.len();
+    /// The rest of an expression of which something has been read; `outside` of it, so many
+    /// brackets were open.
+    pub(super) fn expression_from(&mut self, first: Next, outside: usize) -> Parse {
         let mut next = first;
         loop {
             next = match next {
-                Next::Argument => {
-                    self.argument()?;
-                    self.operand()?
-                }
+                Next::Argument => self.argument()?,
                 Next::Operand => self.operand()?,
                 Next::Key => self.key()?,
                 Next::Path(base) => self.path(base)?,
@@ -96,7 +94,10 @@ impl Parser<'_> {
     #[inline]
     fn operand(&mut self) -> Parse<Next> {
         match self.token.kind {
-            TokenKind::String => self.strings().map(|()| Next::After),
+            TokenKind::String => {
+                let token = self.bump();
+                self.strings(token).map(|()| Next::After)
+            }
             TokenKind::Int | TokenKind::Float => {
                 let token = self.bump();
                 self.number(token, token.start).map(|()| Next::After)
@@ -107,7 +108,10 @@ impl Parser<'_> {
                 let node = self.push(NodeKind::Variable, 0, token.span());
                 Ok(Next::Path(node))
             }
-            TokenKind::Name => self.name(),
+            TokenKind::Name => {
+                let token = self.bump();
+                self.name(token)
+            }
             TokenKind::LeftBracket => self.bracketed(NodeKind::List, FrameKind::List),
             TokenKind::LeftBrace => self.bracketed(NodeKind::Dict, FrameKind::Dict),
             TokenKind::LeftParen => self.bracketed(NodeKind::Group, FrameKind::Group),
@@ -223,44 +227,75 @@ impl Parser<'_> {
 
     /// `argument := ( IDENT | STRING ) "=" expression | expression`
     #[inline]
-    fn argument(&mut self) -> Parse {
-        if self.following.kind == TokenKind::Equal {
-            let kind = match self.token.kind {
-                TokenKind::Name => NodeKind::Argument,
-                TokenKind::String if self.token.flags & form::TEMPLATE == 0 => {
-                    NodeKind::QuotedArgument
+    fn argument(&mut self) -> Parse<Next> {
+        match self.token.kind {
+            TokenKind::Name => {
+                let name = self.bump();
+                match self.token.kind {
+                    TokenKind::Equal => {
+                        self.bump();
+                        self.refuse_dunder(name)?;
+                        self.push(NodeKind::Argument, 0, name.span());
+                        self.set_second(true);
+                        self.operand()
+                    }
+                    TokenKind::Colon => {
+                        let text = self.text(name);
+                        self.fail(mistakes::colon_argument(self.token.span(), text))
+                    }
+                    _ => {
+                        self.check_positional(name)?;
+                        self.name(name)
+                    }
                 }
-                TokenKind::Variable if self.begins_statement() => {
-                    return self.fail_unclosed(self.token.span()).map(|_| ());
-                }
-                _ => {
-                    let found = self.describe(self.token);
-                    let span = self.token.span();
-                    return self.fail(mistakes::bad_argument_name(span, &found));
-                }
-            };
-            let name = self.bump();
-            self.bump();
-            if kind == NodeKind::Argument {
-                self.refuse_dunder(name)?;
-            } else {
-                self.check_string(name);
             }
-            self.push(kind, name.flags, name.span());
-            self.set_second(true);
+            TokenKind::String => {
+                let string = self.bump();
+                if !self.at(TokenKind::Equal) {
+                    self.check_positional(string)?;
+                    return self.strings(string).map(|()| Next::After);
+                }
+                if string.flags & form::TEMPLATE != 0 {
+                    let found = self.describe(string);
+                    return self.fail(mistakes::bad_argument_name(string.span(), &found));
+                }
+                self.bump();
+                self.check_string(string);
+                self.push(NodeKind::QuotedArgument, string.flags, string.span());
+                self.set_second(true);
+                self.operand()
+            }
+            _ => {
+                self.check_positional(self.token)?;
+                self.operand()
+            }
+        }
+    }
+
+    /// An argument without a name may not follow one with a name.
+    #[inline]
+    fn check_positional(&mut self, first: Token) -> Parse {
+        if self.frames.last().is_some_and(|frame| frame.is_second) {
+            return self.refuse_positional(first);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refuse_positional(&mut self, first: Token) -> Parse {
+        if !begins_value(first.kind) {
             return Ok(());
         }
-        if self.at(TokenKind::Name) && self.following.kind == TokenKind::Colon {
-            let name = self.text(self.token);
-            return self.fail(mistakes::colon_argument(self.following.span(), name));
+        let second = if first == self.token {
+            self.peek()
+        } else {
+            self.token
+        };
+        if self.begins_statement(first, second) {
+            return self.fail_unclosed(first.span()).map(|_| ());
         }
-        if self.frames.last().is_some_and(|frame| frame.is_second) && self.at_value() {
-            if self.begins_statement() {
-                return self.fail_unclosed(self.token.span()).map(|_| ());
-            }
-            self.findings
-                .push(mistakes::positional_after_keyword(self.token.span()));
-        }
+        self.findings
+            .push(mistakes::positional_after_keyword(first.span()));
         Ok(())
     }
 
@@ -269,9 +304,9 @@ impl Parser<'_> {
     fn key(&mut self) -> Parse<Next> {
         match self.token.kind {
             TokenKind::String => {
-                let first = self.token;
+                let first = self.bump();
                 let node = self.tree.nodes.len();
-                self.strings()?;
+                self.strings(first)?;
                 let parts = self.tree.nodes.get(node..).unwrap_or_default();
                 if parts.iter().any(|part| part.kind == NodeKind::Template) {
                     let found = self.describe(first);
@@ -377,30 +412,26 @@ impl Parser<'_> {
         }
     }
 
-    /// A word: a constant, a call, or a name that stands where a value should.
-    fn name(&mut self) -> Parse<Next> {
-        self.skip_await();
-        if !self.at(TokenKind::Name) {
-            return self.operand();
-        }
-        let token = self.token;
+    /// A word, which has been taken: a constant, a call, or a name that stands where a value should.
+    pub(super) fn name(&mut self, token: Token) -> Parse<Next> {
         let text = self.text(token);
-        let is_called = matches!(self.following.kind, TokenKind::LeftParen | TokenKind::Dot);
-        if self.following.kind != TokenKind::LeftParen {
+        if !self.at(TokenKind::LeftParen) {
             if let Some(kind) = constant(text) {
-                self.bump();
                 self.push(kind, 0, token.span());
                 return Ok(Next::After);
             }
+            if text == "await" && matches!(self.token.kind, TokenKind::Name | TokenKind::Variable) {
+                self.findings.push(mistakes::needless_await(token.span()));
+                return self.operand();
+            }
         }
-        self.refuse_word(token, is_called)?;
-        self.bump();
+        self.refuse_word(token)?;
         self.refuse_dunder(token)?;
         if self.at(TokenKind::LeftParen) {
             return self.call(token.span());
         }
         let bare = self.push(NodeKind::Bare, 0, token.span());
-        while self.at(TokenKind::Dot) && self.following.kind == TokenKind::Name {
+        while self.at(TokenKind::Dot) {
             self.path(bare)?;
             if self.at(TokenKind::LeftParen) {
                 let name = Span::new(token.start, self.previous_end);
@@ -432,17 +463,15 @@ impl Parser<'_> {
     /// `call("exact name", ..)`: the first argument is the tool.
     fn exact_call(&mut self, call: u32) -> Parse<Next> {
         let name = self.token;
-        let is_plain = name.kind == TokenKind::String
-            && name.flags & form::TEMPLATE == 0
-            && matches!(
-                self.following.kind,
-                TokenKind::Comma | TokenKind::RightParen
-            );
+        let mut is_plain = false;
+        if name.kind == TokenKind::String && name.flags & form::TEMPLATE == 0 {
+            self.bump();
+            is_plain = matches!(self.token.kind, TokenKind::Comma | TokenKind::RightParen);
+        }
         if !is_plain {
             let found = self.describe(name);
             return self.fail(mistakes::exact_name(name.span(), &found));
         }
-        self.bump();
         self.check_string(name);
         self.change(call, |node| node.flags |= flag::EXACT);
         self.push(NodeKind::ExactTool, name.flags, name.span());
@@ -451,22 +480,6 @@ impl Parser<'_> {
             return Ok(self.close());
         }
         Ok(Next::Argument)
-    }
-
-    /// Whether a value may begin here.
-    pub(super) fn at_value(&self) -> bool {
-        matches!(
-            self.token.kind,
-            TokenKind::String
-                | TokenKind::Int
-                | TokenKind::Float
-                | TokenKind::Variable
-                | TokenKind::Name
-                | TokenKind::LeftBracket
-                | TokenKind::LeftBrace
-                | TokenKind::LeftParen
-                | TokenKind::Sign
-        )
     }
 
     /// Whether the number at hand is the `.5` of `$x.5`.
@@ -492,4 +505,20 @@ fn constant(text: &str) -> Option<NodeKind> {
         "null" | "None" => Some(NodeKind::Null),
         _ => None,
     }
+}
+
+/// Whether a value may begin with this token.
+pub(super) fn begins_value(kind: TokenKind) -> bool {
+    matches!(
+        kind,
+        TokenKind::String
+            | TokenKind::Int
+            | TokenKind::Float
+            | TokenKind::Variable
+            | TokenKind::Name
+            | TokenKind::LeftBracket
+            | TokenKind::LeftBrace
+            | TokenKind::LeftParen
+            | TokenKind::Sign
+    )
 }

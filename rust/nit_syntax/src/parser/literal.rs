@@ -10,20 +10,18 @@ use crate::span::Span;
 use crate::token::{Token, TokenKind, form};
 
 impl Parser<'_> {
-    /// One string literal or several next to each other.
+    /// One string literal, which has been taken, or several next to each other.
     #[inline]
-    pub(super) fn strings(&mut self) -> Parse {
-        if self.following.kind != TokenKind::String {
-            let token = self.bump();
-            return self.string(token);
+    pub(super) fn strings(&mut self, first: Token) -> Parse {
+        if !self.at(TokenKind::String) {
+            return self.string(first);
         }
-        let concat = self.push(NodeKind::Concat, 0, self.token.span());
-        let mut last = self.token;
+        let concat = self.push(NodeKind::Concat, 0, first.span());
+        self.string(first)?;
+        let mut last = first;
         while self.at(TokenKind::String) {
             let token = self.bump();
-            if token.start != last.start {
-                self.check_neighbours(last, token);
-            }
+            self.check_neighbours(last, token);
             self.string(token)?;
             last = token;
         }

@@ -118,7 +118,6 @@ impl Parser<'_> {
         let outer = (
             std::mem::replace(&mut self.lexer, lexer),
             self.token,
-            self.following,
             self.previous_end,
         );
         self.in_template = true;
@@ -127,7 +126,7 @@ impl Parser<'_> {
         let at = self.token.start;
         self.report_notes(at);
         self.in_template = false;
-        (self.lexer, self.token, self.following, self.previous_end) = outer;
+        (self.lexer, self.token, self.previous_end) = outer;
         result.map(|()| at)
     }
 
@@ -138,14 +137,14 @@ impl Parser<'_> {
                 self.refuse_dunder(token)?;
                 let node = self.push(NodeKind::Variable, 0, token.span());
                 let outside = self.frames.len();
-                let result = self.expression_from(Next::Path(node));
+                let result = self.expression_from(Next::Path(node), outside);
                 if result.is_err() {
                     self.frames.truncate(outside);
                 }
                 result
             }
             TokenKind::End => self.fail(mistakes::unclosed_brace(open)),
-            TokenKind::Name if self.following.kind != TokenKind::LeftParen => {
+            TokenKind::Name if self.peek().kind != TokenKind::LeftParen => {
                 let name = self.text(self.token);
                 self.fail(mistakes::bare_in_template(self.token.span(), name))
             }

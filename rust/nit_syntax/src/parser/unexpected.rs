@@ -1,8 +1,8 @@
 //! The word at hand fits nowhere: which mistake is that?
 
-use super::expression::{FrameKind, Next};
+use super::expression::{FrameKind, Next, begins_value};
 use super::{Parse, Parser};
-use crate::ast::NodeKind;
+use crate::ast::{Node, NodeKind};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::Fault;
 use crate::mistakes;
@@ -53,27 +53,26 @@ impl Parser<'_> {
             return Ok(());
         }
         let word = self.text(self.token);
-        let is_import = word == "from" && self.following.kind == TokenKind::Name;
+        let is_import = word == "from" && self.peek().kind == TokenKind::Name;
         if is_reserved(word) || is_import {
-            let is_called = self.following.kind == TokenKind::LeftParen;
+            let is_called = self.peek().kind == TokenKind::LeftParen;
             return self.fail(mistakes::reserved(self.token.span(), word, is_called));
         }
         Ok(())
     }
 
-    /// Words that are neither a value nor the bare name of a tool.
-    pub(super) fn refuse_word(&mut self, token: Token, is_called: bool) -> Parse {
+    /// Words, which have been taken, that are neither a value nor the bare name of a tool.
+    pub(super) fn refuse_word(&mut self, token: Token) -> Parse {
+        let is_called = matches!(self.token.kind, TokenKind::LeftParen | TokenKind::Dot);
         let word = self.text(token);
         let span = token.span();
         if word == "async" {
-            return self.fail(
-                if self.frames.is_empty() && self.following.kind != TokenKind::Name {
-                    let found = self.describe(self.following);
-                    mistakes::async_without_call(span, &found)
-                } else {
-                    mistakes::async_inside(span)
-                },
-            );
+            return self.fail(if self.frames.is_empty() && !self.at(TokenKind::Name) {
+                let found = self.describe(self.token);
+                mistakes::async_without_call(span, &found)
+            } else {
+                mistakes::async_inside(span)
+            });
         }
         if is_constant(word) {
             return self.fail(mistakes::reserved_tool(span, word));
@@ -156,7 +155,7 @@ impl Parser<'_> {
         let token = self.token;
         let span = token.span();
         let found = self.describe(token);
-        if self.begins_statement() {
+        if self.begins_statement(token, self.peek()) {
             return self.fail_unclosed(span);
         }
         let closer = frame.kind.closer();
@@ -173,9 +172,7 @@ impl Parser<'_> {
             TokenKind::Comma | TokenKind::Equal if frame.kind == FrameKind::Dict => {
                 mistakes::set_literal(span)
             }
-            TokenKind::Equal if frame.kind == FrameKind::Call => {
-                mistakes::bad_argument_name(span, "a value")
-            }
+            TokenKind::Equal if frame.kind == FrameKind::Call => self.bad_argument_name(span),
             TokenKind::Colon if frame.kind == FrameKind::Call => {
                 mistakes::unexpected(span, "`,` or `)`", "`:`").hint("write `name=value`")
             }
@@ -184,11 +181,22 @@ impl Parser<'_> {
                 None if frame.kind == FrameKind::Dict && !frame.is_second => {
                     mistakes::set_literal(span)
                 }
-                None if self.at_value() => mistakes::missing_comma(span, closer, &found),
+                None if begins_value(token.kind) => mistakes::missing_comma(span, closer, &found),
                 None => mistakes::unexpected(span, &format!("`,` or `{closer}`"), &found),
             },
         };
         self.fail(diagnostic)
+    }
+
+    /// A `=` stands behind something that is no name of an argument.
+    fn bad_argument_name(&self, equal: Span) -> Diagnostic {
+        match self.tree.nodes.last() {
+            Some(node) if node.end == self.previous_end && node.kind != NodeKind::Field => {
+                let found = format!("`{}`", mistakes::shown(node.span().text(self.source)));
+                mistakes::bad_argument_name(node.span(), &found)
+            }
+            _ => mistakes::bad_argument_name(equal, "a value"),
+        }
     }
 
     /// A statement should have ended.
@@ -212,7 +220,8 @@ impl Parser<'_> {
                 if place.starts_with(['$', '＄']) && self.target.is_none() {
                     mistakes::path_assignment(before, place)
                 } else if self.target.is_some() {
-                    mistakes::several_targets(before)
+                    let node = self.tree.nodes.last();
+                    mistakes::several_targets(node.map_or(before, Node::span))
                 } else {
                     mistakes::not_a_target(before, place)
                 }
@@ -254,12 +263,9 @@ impl Parser<'_> {
             TokenKind::Name if matches!(text, "if" | "else") => mistakes::conditional(span),
             TokenKind::Name if OPERATOR_WORDS.contains(&text) => mistakes::operator(span, text),
             TokenKind::Dot | TokenKind::LeftBracket => {
-                let end = if token.kind == TokenKind::Dot && self.following.kind == TokenKind::Name
-                {
-                    self.following.end
-                } else {
-                    token.end
-                };
+                let field = self.peek();
+                let is_field = token.kind == TokenKind::Dot && field.kind == TokenKind::Name;
+                let end = if is_field { field.end } else { token.end };
                 let span = Span::new(token.start, end);
                 if token.kind == TokenKind::LeftBracket && !is_close {
                     return None;
@@ -373,10 +379,11 @@ impl Parser<'_> {
         found
     }
 
-    /// Whether the token at hand begins a line that looks like the next statement.
-    pub(super) fn begins_statement(&self) -> bool {
-        let between = Span::new(self.previous_end, self.token.start).text(self.source);
-        between.contains(['\n', '\r']) && self.looks_like_statement(self.token, self.following)
+    /// Whether a token begins a line that looks like the next statement.
+    pub(super) fn begins_statement(&self, first: Token, second: Token) -> bool {
+        let before = Span::new(0, first.start).text(self.source);
+        let before = before.trim_end_matches([' ', '\t']);
+        before.ends_with(['\n', '\r']) && self.looks_like_statement(first, second)
     }
 
     /// Whether two words at the start of a line can only be the beginning of a statement, or look
