@@ -125,7 +125,11 @@ class Kernel:
         self.manager.start_kernel(env=environment, stderr=self.log, cwd=cwd)
         self.client = self.manager.client()
         self.client.start_channels()
-        self.client.wait_for_ready(timeout=60)
+        try:
+            self.client.wait_for_ready(timeout=60)
+        except BaseException:
+            self.close()
+            raise
         self.seconds_to_ready = time.monotonic() - started
         self.zero = time.monotonic()
         self.cells = {}
