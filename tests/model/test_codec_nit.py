@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from codec_samples import TOOLS, decode, outcome
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nit_kernel._syntax import Block, BlockOpen, Event, Reasoning, Rejected, Text, Unclosed
@@ -165,6 +165,7 @@ def test_every_way_to_cut_a_reply_gives_the_same_text_and_blocks(reply: str) -> 
 TOKENS = ["`", "```", FENCE, f"```nit-{ID}", "\n", "\r\n", OPEN, CLOSE, "x", '"', '"""', " ", "<"]
 
 
+@settings(max_examples=1_000, deadline=None)
 @given(st.lists(st.sampled_from([*TOKENS, "<think>", "</think>", "# c", "中"]), max_size=25))
 def test_any_reply_gives_the_same_one_character_at_a_time(pieces: list[str]) -> None:
     reply = "".join(pieces)

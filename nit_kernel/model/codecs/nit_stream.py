@@ -79,10 +79,13 @@ class NitStream:
     ) -> list[Event]:
         """Release what was held back; a block that the stop sequence ended is closed."""
         events: list[Event] = []
-        if self._fence is not None:
-            events += self._fence.finish()
-            self._fence = None
-        elif self._held and not (self._drops_fence and self._held.strip() == _FENCE):
+        while self._fence is not None:
+            ended, rest = self._fence.finish()
+            events += ended
+            self._leave_fence()
+            for line in _lines(rest):
+                events += self._feed_line(line)
+        if self._held and not (self._drops_fence and self._held.strip() == _FENCE):
             events.append(Text(self._held))
         self._held = ""
         self._drops_fence = False
@@ -95,10 +98,10 @@ class NitStream:
             events, rest = self._fence.feed(line)
             if rest is None:
                 return events
-            self._drops_fence = self._fence.closed_by_tag
-            self._fence = None
-            self._at_line_start = True
-            return events + self._feed_line(rest) if rest else events
+            self._leave_fence()
+            for part in _lines(rest):
+                events += self._feed_line(part)
+            return events
         shown: list[Event] = []
         for event in self._filter.feed(line):
             if isinstance(event, Text):
@@ -107,6 +110,11 @@ class NitStream:
                 shown += self._release()
                 shown.append(self._noted(event))
         return shown
+
+    def _leave_fence(self) -> None:
+        self._drops_fence = self._fence is not None and self._fence.closed_by_tag
+        self._fence = None
+        self._at_line_start = True
 
     def _look_for_fence(self, text: str) -> list[Event]:
         """Take visible text without a line break but at its end; open a fence, or show it."""
@@ -180,22 +188,25 @@ class _FencedScript:
         self._is_mid_line = not is_ended
         return self._take(line)
 
-    def finish(self) -> list[Event]:
-        """Take the end of the reply."""
+    def finish(self) -> tuple[list[Event], str]:
+        """Take the end of the reply: events, and the text behind the script."""
         if self._line.strip() == _FENCE and self._ends_here():
-            return [Block(self._script, self._id)]
-        events, _ = self._take(self._line)
-        return events + self._filter.finish()
+            return [Block(self._script, self._id)], ""
+        events, rest = self._take(self._line)
+        return (events, rest) if rest is not None else self._split(self._filter.finish())
 
     def _take(self, text: str) -> tuple[list[Event], str | None]:
         self._script += text
         events = self._filter.feed(text)
-        if not any(isinstance(event, Block) for event in events):
-            return [], None
+        return self._split(events) if events else ([], None)
+
+    def _split(self, events: list[Event]) -> tuple[list[Event], str]:
+        """Return the script's end, and as it came what stands behind it in the reply."""
+        ended = events[0]
+        if not isinstance(ended, Block):
+            return [ended], ""
         self.closed_by_tag = True
-        rest = "".join(event.text for event in events if isinstance(event, Text))
-        blocks = [event for event in events if isinstance(event, Block)]
-        return list(blocks), rest
+        return [ended], self._script[len(ended.script) + len(self._close) :]
 
     def _ends_here(self) -> bool:
         self._probes += 1
@@ -220,6 +231,7 @@ def _is_complete(script: str) -> bool:
     end = len(script.rstrip().encode("utf-8", "surrogatepass"))
     errors = [item for item in parsed.diagnostics if item.severity == "error"]
     is_open = any(item.code in _NEVER_CLOSED or item.span.end >= end for item in errors)
+    is_open = is_open or any(name_end >= end for _, _, name_end, _ in parsed.bare_names)
     return not is_open and bool(errors or parsed.statement_count)
 
 
