@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, Any
 import nit_kernel as nit
 from nit_kernel.errors import NitError, NitSyntaxError
 from nit_kernel.language.values import preview, to_json
+from nit_kernel.sources.plugin_faults import MISSING_PACKAGE
 from nit_kernel.sources.plugin_places import default_places
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from nit_kernel._syntax import Diagnostic
     from nit_kernel.runtime.background import BackgroundTask
     from nit_kernel.runtime.result import Result
     from nit_kernel.session import Session
+    from nit_kernel.sources.plugin_faults import Fault
 
 OK, FAILED, USAGE = 0, 1, 2
 
@@ -262,18 +264,24 @@ def _tools(options: argparse.Namespace) -> int:
             first_line = tool.spec.description.strip().partition("\n")[0]
             if first_line:
                 print(f"      {first_line}")
-        return _say_faults(session)
+        faults = session.plugins.faults
+        for fault in faults:
+            if fault.severity == "error":
+                _say(str(fault))
+        return _status(faults)
 
 
 def _plugins(options: argparse.Namespace) -> int:
     with _session(options.plugins) as session:
         for plugin in session.plugins.all:
-            state = plugin.state if plugin.state != "loaded" else f"{len(plugin.tools)} tools"
+            count = len(plugin.tools)
+            tools = "1 tool" if count == 1 else f"{count} tools"
+            state = tools if plugin.state == "loaded" else plugin.state
             title = f"{plugin.name} {plugin.version or ''}".rstrip()
             print(f"{title}: {state}  ({plugin.folder})")
             for fault in plugin.faults:
                 print(f"    {fault}")
-        return FAILED if any(plugin.has_errors for plugin in session.plugins.all) else OK
+        return _status(session.plugins.faults)
 
 
 def _new_plugin(options: argparse.Namespace) -> int:
@@ -361,11 +369,10 @@ def _session(folders: list[Path]) -> Session:
     return nit.Session(plugins=[*folders, *default_places()])
 
 
-def _say_faults(session: Session) -> int:
-    faults = session.plugins.faults
-    for fault in faults:
-        _say(str(fault))
-    return FAILED if any(fault.severity == "error" for fault in faults) else OK
+def _status(faults: Iterable[Fault]) -> int:
+    """1 where a plugin is broken; one that only waits for a package to be installed is not."""
+    broken = (f for f in faults if f.severity == "error" and f.code != MISSING_PACKAGE)
+    return FAILED if any(broken) else OK
 
 
 def _read(file: str) -> str:

@@ -7,7 +7,7 @@ another. The codes are listed in `docs/diagnostics.d/plugins.md`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from nit_kernel.errors import PluginError
 from nit_kernel.language.schema import nearest
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FaultSeverity = Literal["error", "note"]
+
+MISSING_PACKAGE: Final = "NIT559"
+"""The code of a plugin that only waits for a Python package to be installed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +153,7 @@ class FaultList:
         if without is not None:
             message = f"without {names}: {without}"
         self._add(
-            "NIT559",
+            MISSING_PACKAGE,
             message,
             f"run `{command}`",
             path,
