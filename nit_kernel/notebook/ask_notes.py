@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from nit_kernel.model.usage import TurnUsage
     from nit_kernel.runtime.observer import Event
 
-_STEP_CHARS = 90
-_VALUE_CHARS = 100
+_STEP_CHARS = 70
+_VALUE_CHARS = 60
 _BADGE_CHARS = 300
 _SCRIPT_CHARS = 20_000
 _REASONING_CHARS = 20_000
 _SHOWN_STEPS = 30
 
 _MARKS = {
-    "running": "⏳",
+    "running": "•",
     "ok": "✓",
     "failed": "✗",
     "cancelled": "■",
@@ -59,6 +59,7 @@ class Step:
     value: str = ""
     seconds: float = 0.0
     names: list[str] = field(default_factory=list)
+    task: int | None = None
 
     @property
     def mark(self) -> str:
@@ -85,6 +86,7 @@ class ScriptNote:
         self.seconds = 0.0
         self._started = time.monotonic()
         self._steps: dict[int, Step] = {}
+        self._tasks: dict[int, list[str]] = {}
         self._more = 0
         self._last: Step | None = None
 
@@ -103,10 +105,16 @@ class ScriptNote:
                     return True
                 text = _slice(self.script, span.start, span.end) or tool
                 text = f"async {text}" if task is not None else text
-                self._steps[key] = Step(text=text, started=time.monotonic())
+                step = Step(text=text, started=time.monotonic())
+                if task is not None:
+                    step.task = id(task)
+                    step.names = self._tasks.setdefault(id(task), [])
+                self._steps[key] = step
                 return True
             case CallFinished(key=key, call=call):
-                step = self._last = self._steps.get(key)
+                step = self._steps.get(key)
+                if step is None or step.task is None:
+                    self._last = step
                 if step is None:
                     return False
                 step.status, step.seconds = call.status, call.seconds
@@ -116,8 +124,11 @@ class ScriptNote:
                     step.value = _preview(call.value)
                 return True
             case ValueBound(name=name, value=value):
+                if isinstance(value, BackgroundTask):
+                    self._tasks.setdefault(id(value), []).append(name)
+                    return True
                 step, self._last = self._last, None
-                if step is not None and not isinstance(value, BackgroundTask):
+                if step is not None:
                     step.names.append(name)
                     step.value = _preview(value)
                 return step is not None
@@ -145,7 +156,9 @@ class ScriptNote:
         parts = [name]
         if calls:
             parts.append(f"{calls} call{'' if calls == 1 else 's'}")
-        if self.status in _SAID:
+        if self.status == "running" and not self.number:
+            parts.append("on its way")
+        elif self.status in _SAID:
             parts.append(_SAID[self.status])
         if self.seconds:
             parts.append(f"{self.seconds:.1f} s")
@@ -173,12 +186,14 @@ class ScriptNote:
     def html(self) -> str:
         """The same, folded."""
         rows = "".join(
-            f"<tr><td>{step.mark}</td><td><code>{escape(shorten(step.text, _STEP_CHARS))}</code>"
-            f'</td><td style="color:var(--jp-ui-font-color2,#666)">{escape(step.outcome)}</td>'
-            f'<td style="text-align:right">{step.seconds:.2f} s</td></tr>'
+            f'<tr><td style="{_CELL}">{step.mark}</td>'
+            f'<td style="{_CELL};white-space:nowrap">'
+            f'<code style="white-space:nowrap">{escape(shorten(step.text, _STEP_CHARS))}</code>'
+            "</td>"
+            f'<td style="{_CELL};color:var(--jp-ui-font-color2,#666)">{escape(step.outcome)}</td>'
+            f'<td style="{_CELL};white-space:nowrap">{step.seconds:.2f} s</td></tr>'
             for step in self._steps.values()
         )
-        rows = rows.replace("<td>", f'<td style="{_CELL}">')
         more = f'<div style="{_DIM}">and {self._more} more calls</div>' if self._more else ""
         error = f'<pre style="{_PRE};{_BAD}">{escape(self.error)}</pre>' if self.error else ""
         keep = (

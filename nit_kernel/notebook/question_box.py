@@ -54,14 +54,14 @@ class QuestionBox(VBox):
     def __init__(self, question: Question) -> None:
         self._loop = asyncio.get_running_loop()
         self.answer: asyncio.Future[Answer] = self._loop.create_future()
-        self._asked = question.script
+        self._asked = question.script.strip("\n")
         self.names = ", ".join(
             f"{call.tool} ({call.times} times)" if call.times > 1 else call.tool
             for call in question.calls
         )
-        rows = min(question.script.count("\n") + 2, _MOST_LINES)
+        rows = min(self._asked.count("\n") + 2, _MOST_LINES)
         self.script = Textarea(
-            value=question.script, disabled=True, rows=rows, layout=Layout(width="100%")
+            value=self._asked, disabled=True, rows=rows, layout=Layout(width="100%")
         )
         every = "these tools" if len(question.calls) > 1 else "this tool"
         self._run = _button("Run", "success", "Run the script")

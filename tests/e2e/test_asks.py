@@ -303,9 +303,7 @@ def test_a_models_script_leaves_the_names_of_the_notebook_alone(talk):
 
 
 def test_a_model_sees_only_what_was_shared(talk):
-    kernel, _ = talk(
-        [Script("$s = echo(msg=$secret)")], [Script("$s = echo(msg=$open)")], "Ok."
-    )
+    kernel, _ = talk([Script("$s = echo(msg=$secret)")], [Script("$s = echo(msg=$open)")], "Ok.")
     kernel.run("secret, open_text = 's', 'o'")
     kernel.run("open = 'o'")
     kernel.run("%nit share open")
