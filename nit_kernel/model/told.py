@@ -21,6 +21,12 @@ _SKIPPED = f"{_NOTHING_RAN}, because the script before it did not end well"
 _STOPPED = "The person stopped this turn."
 _MOST_FINDINGS = 10
 
+REPEATED = (
+    "You asked for exactly this before, and its result is above. Do not ask again: answer the "
+    "person in plain words now, or do something else"
+)
+"""Small models repeat a call for ever once it went well."""
+
 
 def report(
     blocks: Sequence[BlockFinished],

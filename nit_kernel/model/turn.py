@@ -33,7 +33,9 @@ from nit_kernel.model.codecs.codec import (
 )
 from nit_kernel.model.codecs.encoding import encode_request
 from nit_kernel.model.codecs.faults import open_block
+from nit_kernel.model.codecs.native import native_codec
 from nit_kernel.model.events import (
+    BlockFinished,
     Fallback,
     Notice,
     Repair,
@@ -57,6 +59,7 @@ from nit_kernel.model.messages import (
     text_of,
     tool_result,
 )
+from nit_kernel.model.repetition import Repetition
 from nit_kernel.model.replies import Reply, ReplyReader
 from nit_kernel.model.transcript import Turn, call_ids
 from nit_kernel.model.usage import Meter, TurnUsage
@@ -132,7 +135,9 @@ class Plan:
     before: Sequence[Message]
     caps: Caps
 
-    def request(self, codec: ToolCallCodec, messages: Sequence[Message]) -> Request:
+    def request(
+        self, codec: ToolCallCodec, messages: Sequence[Message], *, has_tools: bool = True
+    ) -> Request:
         """Return the encoded request that continues the conversation with these messages."""
         first = (system(self.system),) if self.system else ()
         plain = Request(
@@ -142,7 +147,7 @@ class Plan:
             handshake=self.handshake,
             variables=self.variables(),
         )
-        encoded = encode_request(codec, plain, self.tools)
+        encoded = encode_request(codec, plain, self.tools if has_tools else ())
         return encoded if self.facts.takes_stop else replace(encoded, stop=())
 
 
@@ -169,6 +174,7 @@ class TurnLoop:
         self._timer: asyncio.Timeout | None = None
         self._text = ""
         self._was_told_of_tags = False
+        self._repetition = Repetition()
 
     @property
     def usage(self) -> TurnUsage:
@@ -213,6 +219,8 @@ class TurnLoop:
                     "NIT676",
                 )
                 return "tokens"
+            if self._repetition.is_hopeless:
+                self._current = _WORDS_ALONE
             reason = await self._round()
             if reason is not None:
                 return reason
@@ -265,7 +273,8 @@ class TurnLoop:
         may_retry = True
         while True:
             codec = self._current.codec
-            request = self._plan.request(codec, self._turn.messages)
+            has_tools = self._current is not _WORDS_ALONE
+            request = self._plan.request(codec, self._turn.messages, has_tools=has_tools)
             context = self._context(request, attempt)
             reply = Reply()
             self._link.emit(RoundStarted(number=self._meter.rounds + 1, attempt=attempt))
@@ -347,10 +356,13 @@ class TurnLoop:
         )
         if reply.end is not None:
             message.update(reply.end.message)
-        warnings = decoded.warnings
+        warnings = [*decoded.warnings]
         try:
             await self._blocks.run_calls(outcomes)
         finally:
+            self._repetition.note(_ended(reply, outcomes))
+            if self._repetition.is_one:
+                warnings.append(told.REPEATED)
             self._append(message)
             for number, outcome in enumerate(outcomes):
                 notes = warnings if number == len(outcomes) - 1 and not scripts else ()
@@ -443,6 +455,10 @@ class TurnLoop:
             timer.reschedule(when + seconds)
 
 
+_WORDS_ALONE = NamedCodec(name="native", codec=native_codec())
+"""For a reply that is to answer and to do nothing: no tools are offered."""
+
+
 def _wire_names(request: Request) -> list[str]:
     functions = [cast("dict[str, object]", tool.get("function") or {}) for tool in request.tools]
     return [str(function["name"]) for function in functions if "name" in function]
@@ -450,6 +466,10 @@ def _wire_names(request: Request) -> list[str]:
 
 def _scripts(reply: Reply) -> list[str]:
     return [str(part["script"]) for part in reply.parts if part["type"] == "script"]
+
+
+def _ended(reply: Reply, outcomes: Sequence[CallOutcome]) -> list[BlockFinished]:
+    return [*reply.blocks, *(each.block for each in outcomes if each.block is not None)]
 
 
 def _meant_to_run(tags: Sequence[str]) -> bool:

@@ -411,6 +411,39 @@ def test_too_many_rounds_end_the_turn_with_a_notice() -> None:
     assert [n.code for n in only(events, Notice)] == ["NIT675"]
 
 
+@pytest.mark.parametrize("codec", ["nit", "native"])
+def test_a_model_that_repeats_itself_is_told_so_and_at_last_asked_for_words_alone(codec) -> None:
+    desk = Desk()
+    act = Script("$x = add(a=1, b=2)") if codec == "nit" else Call("add", {"a": 1, "b": 2})
+    model = FakeModel([act, act, act, "It is 3.", act, "3"])
+    with talking(model, tools=desk.tools, codec=codec) as chat:
+        first = events_of(chat)
+        second = events_of(chat, "again")
+        assert_valid(chat)
+    told = ["exactly this before" in request.last_text for request in model.requests]
+    assert told == [False, False, True, True, False, False]
+    assert (shown(first), shown(second)) == ("It is 3.", "3")
+    assert desk.calls == [("add", 1, 2)] * 4
+    alone = model.requests[3]
+    assert "tools" not in alone
+    assert alone.handshake_id is None
+    assert ("tools" in model.requests[4]) == (codec == "native")
+
+
+def test_a_model_that_asks_again_because_the_result_changes_goes_on() -> None:
+    waited: list[int] = []
+
+    @nit.tool(side_effects="none")
+    def status() -> str:
+        waited.append(1)
+        return "done" if len(waited) == 5 else f"{len(waited)} of 5"
+
+    model = FakeModel([*[Script("status()")] * 5, "It is done."])
+    with talking(model, tools=[status], codec="nit") as chat:
+        assert shown(events_of(chat)) == "It is done."
+    assert not any("exactly this before" in request.text for request in model.requests)
+
+
 def test_too_many_tokens_end_the_turn_after_the_reply_that_spent_them() -> None:
     desk = Desk()
     model = FakeModel([Reply(Script("$x = add(a=1, b=0)"), usage=(900, 200))] * 3)
