@@ -103,8 +103,11 @@ pub struct Lexer<'s> {
     source: &'s str,
     bytes: &'s [u8],
     position: usize,
-    depth: u32,
+    /// Where the last token began, and its flags.
+    start: usize,
+    flags: u8,
     trivia: bool,
+    depth: u32,
     notes: Vec<Note>,
 }
 
@@ -117,8 +120,10 @@ impl<'s> Lexer<'s> {
             source,
             bytes: source.as_bytes(),
             position: start as usize,
-            depth: 0,
+            start: 0,
+            flags: 0,
             trivia: false,
+            depth: 0,
             notes: Vec::new(),
         }
     }
@@ -164,28 +169,41 @@ impl<'s> Lexer<'s> {
     /// The next token; [`TokenKind::End`] for ever at the end.
     #[inline]
     pub fn next_token(&mut self) -> Token {
+        // Put together here, where it is used: a returned struct would go through memory.
+        Token {
+            kind: self.next_kind(),
+            flags: self.flags,
+            start: short(self.start),
+            end: short(self.position),
+        }
+    }
+
+    /// Read a token: its kind is returned, its place and flags are left in the lexer.
+    fn next_kind(&mut self) -> TokenKind {
         // By far the most frequent blank is one space.
         if self.peek() == Some(b' ') {
             self.position += 1;
         }
         loop {
             let start = self.position;
+            self.start = start;
+            self.flags = 0;
             let Some(&byte) = self.bytes.get(start) else {
-                return self.token(TokenKind::End, start);
+                return TokenKind::End;
             };
             self.position = start + 1;
             let kind = match class(byte) {
                 Class::Blank => continue,
                 Class::Letter => return self.name(start),
-                Class::Quote => return self.string(start, start, 0),
-                Class::Dollar => return self.variable(start),
+                Class::Quote => return self.string(start, 0),
+                Class::Dollar => return self.variable(),
                 Class::Digit => return self.number(start),
                 Class::Open => return self.open(start, byte),
-                Class::Close => return self.close(start, byte),
+                Class::Close => return self.close(byte),
                 Class::Comma => TokenKind::Comma,
-                Class::Colon => return self.colon(start),
+                Class::Colon => return self.colon(),
                 Class::Semicolon => TokenKind::Semicolon,
-                Class::Equal => return self.equal(start),
+                Class::Equal => return self.equal(),
                 Class::Dot => return self.dot(start),
                 Class::Newline => match self.newline(byte) {
                     Some(kind) => kind,
@@ -209,34 +227,25 @@ impl<'s> Lexer<'s> {
                         self.position += 1 + usize::from(self.bytes.get(start + 2) == Some(&b'\n'));
                         continue;
                     }
-                    _ => return self.bad(Fault::StrayBackslash, start),
+                    _ => return self.bad(Fault::StrayBackslash),
                 },
                 Class::Wide | Class::Other => match self.odd_character(start) {
                     Some(token) => return token,
                     None => continue,
                 },
             };
-            return self.token(kind, start);
+            return kind;
         }
     }
 
     #[inline]
-    fn token(&self, kind: TokenKind, start: usize) -> Token {
-        self.flagged(kind, start, 0)
+    fn flagged(&mut self, kind: TokenKind, flags: u8) -> TokenKind {
+        self.flags = flags;
+        kind
     }
 
-    #[inline]
-    fn flagged(&self, kind: TokenKind, start: usize, flags: u8) -> Token {
-        Token {
-            kind,
-            flags,
-            start: short(start),
-            end: short(self.position),
-        }
-    }
-
-    fn bad(&self, fault: Fault, start: usize) -> Token {
-        self.flagged(TokenKind::Bad, start, fault as u8)
+    fn bad(&mut self, fault: Fault) -> TokenKind {
+        self.flagged(TokenKind::Bad, fault as u8)
     }
 
     fn note(&mut self, kind: NoteKind, start: usize) {
@@ -292,7 +301,7 @@ impl<'s> Lexer<'s> {
     }
 
     #[inline]
-    fn name(&mut self, start: usize) -> Token {
+    fn name(&mut self, start: usize) -> TokenKind {
         self.rest_of_name();
         if let Some(quote @ (b'"' | b'\'')) = self.peek() {
             let prefix = self.bytes.get(start..self.position).unwrap_or_default();
@@ -300,10 +309,10 @@ impl<'s> Lexer<'s> {
                 let opening = self.position;
                 self.position += 1;
                 debug_assert!(quote == b'"' || quote == b'\'');
-                return self.string(start, opening, flags);
+                return self.string(opening, flags);
             }
         }
-        self.token(TokenKind::Name, start)
+        TokenKind::Name
     }
 
     /// Move behind the identifier of which at least one character has been read.
@@ -328,25 +337,25 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// A `$` has been read, which began at `start`.
+    /// A `$` has been read.
     #[inline]
-    fn variable(&mut self, start: usize) -> Token {
+    fn variable(&mut self) -> TokenKind {
         match self.peek() {
             Some(byte) if class(byte) == Class::Letter => self.position += 1,
             Some(0x80..) => match self.character(self.position) {
                 Some(character) if chars::is_name_start(character) => {
                     self.position += character.len_utf8();
                 }
-                _ => return self.bad(Fault::LoneDollar, start),
+                _ => return self.bad(Fault::LoneDollar),
             },
-            _ => return self.bad(Fault::LoneDollar, start),
+            _ => return self.bad(Fault::LoneDollar),
         }
         self.rest_of_name();
-        self.token(TokenKind::Variable, start)
+        TokenKind::Variable
     }
 
     #[inline]
-    fn open(&mut self, start: usize, byte: u8) -> Token {
+    fn open(&mut self, start: usize, byte: u8) -> TokenKind {
         let kind = match byte {
             b'(' => TokenKind::LeftParen,
             b'{' => TokenKind::LeftBrace,
@@ -355,7 +364,7 @@ impl<'s> Lexer<'s> {
                     for marker in [&b"[[[NIT_CALL]]]"[..], b"[[[NIT_END]]]"] {
                         if self.starts_with(start, marker) {
                             self.position = start + marker.len();
-                            return self.token(TokenKind::Marker, start);
+                            return TokenKind::Marker;
                         }
                     }
                 }
@@ -363,84 +372,84 @@ impl<'s> Lexer<'s> {
             }
         };
         self.depth += 1;
-        self.token(kind, start)
+        kind
     }
 
     #[inline]
-    fn close(&mut self, start: usize, byte: u8) -> Token {
+    fn close(&mut self, byte: u8) -> TokenKind {
         self.depth = self.depth.saturating_sub(1);
-        let kind = match byte {
+
+        match byte {
             b')' => TokenKind::RightParen,
             b']' => TokenKind::RightBracket,
             _ => TokenKind::RightBrace,
-        };
-        self.token(kind, start)
+        }
     }
 
     #[inline]
-    fn colon(&mut self, start: usize) -> Token {
+    fn colon(&mut self) -> TokenKind {
         if self.peek() == Some(b'=') {
             self.position += 1;
-            return self.token(TokenKind::Operator, start);
+            return TokenKind::Operator;
         }
-        self.token(TokenKind::Colon, start)
+        TokenKind::Colon
     }
 
     #[inline]
-    fn equal(&mut self, start: usize) -> Token {
+    fn equal(&mut self) -> TokenKind {
         match self.peek() {
             Some(b'=') => {
                 self.position += 1;
-                self.token(TokenKind::Comparison, start)
+                TokenKind::Comparison
             }
             Some(b'>') => {
                 self.position += 1;
-                self.token(TokenKind::Operator, start)
+                TokenKind::Operator
             }
-            _ => self.token(TokenKind::Equal, start),
+            _ => TokenKind::Equal,
         }
     }
 
-    fn dot(&mut self, start: usize) -> Token {
+    fn dot(&mut self, start: usize) -> TokenKind {
         match self.peek() {
             Some(b'0'..=b'9') => self.number(start),
             Some(b'.') if self.starts_with(start, b"...") => {
                 self.position = start + 3;
-                self.token(TokenKind::Ellipsis, start)
+                TokenKind::Ellipsis
             }
-            _ => self.token(TokenKind::Dot, start),
+            _ => TokenKind::Dot,
         }
     }
 
     #[cold]
-    fn operator(&mut self, start: usize, byte: u8) -> Token {
+    fn operator(&mut self, start: usize, byte: u8) -> TokenKind {
         let second = self.peek();
         let doubled = matches!(byte, b'*' | b'/' | b'<' | b'>') && second == Some(byte);
         if byte == b'>' && self.starts_with(start, b">>>") {
             self.position = start + 3;
-            return self.token(TokenKind::Prompt, start);
+            return TokenKind::Prompt;
         }
         if byte == b'-' && second == Some(b'>') {
             self.position += 1;
-            return self.token(TokenKind::Operator, start);
+            return TokenKind::Operator;
         }
         self.position += usize::from(doubled);
         let assigns = self.peek() == Some(b'=') && byte != b'~';
         self.position += usize::from(assigns);
-        let kind = match byte {
+
+        match byte {
             b'<' | b'>' | b'!' if !doubled && (assigns || byte != b'!') => TokenKind::Comparison,
             b'!' => TokenKind::Operator,
             _ if assigns => TokenKind::AugmentedAssign,
             b'+' | b'-' => TokenKind::Sign,
             b'*' => TokenKind::Star,
             _ => TokenKind::Operator,
-        };
-        self.token(kind, start)
+        }
     }
 
     /// A character outside ASCII, or one without a use; `None` where it is a blank.
     #[cold]
-    fn odd_character(&mut self, start: usize) -> Option<Token> {
+    fn odd_character(&mut self, start: usize) -> Option<TokenKind> {
         let character = self.character(start)?;
         self.position = start + character.len_utf8();
         if chars::is_name_start(character) {
@@ -463,30 +472,30 @@ impl<'s> Lexer<'s> {
         } else {
             Fault::UnknownCharacter
         };
-        Some(self.bad(fault, start))
+        Some(self.bad(fault))
     }
 
-    fn wide_punctuation(&mut self, start: usize, byte: u8) -> Option<Token> {
-        let mut token = match class(byte) {
+    fn wide_punctuation(&mut self, start: usize, byte: u8) -> Option<TokenKind> {
+        let kind = match class(byte) {
             Class::Open => self.open(start, byte),
-            Class::Close => self.close(start, byte),
-            Class::Comma => self.token(TokenKind::Comma, start),
-            Class::Colon => self.token(TokenKind::Colon, start),
-            Class::Semicolon => self.token(TokenKind::Semicolon, start),
-            Class::Dot => self.token(TokenKind::Dot, start),
-            Class::Dollar => self.variable(start),
+            Class::Close => self.close(byte),
+            Class::Comma => TokenKind::Comma,
+            Class::Colon => TokenKind::Colon,
+            Class::Semicolon => TokenKind::Semicolon,
+            Class::Dot => TokenKind::Dot,
+            Class::Dollar => self.variable(),
             Class::Hash => {
                 self.comment(start);
                 if !self.trivia {
                     return None;
                 }
-                self.token(TokenKind::Comment, start)
+                TokenKind::Comment
             }
-            _ => self.equal(start),
+            _ => self.equal(),
         };
-        if !matches!(token.kind, TokenKind::Bad | TokenKind::Variable) {
-            token.flags = form::WIDE;
+        if !matches!(kind, TokenKind::Bad | TokenKind::Variable) {
+            self.flags = form::WIDE;
         }
-        Some(token)
+        Some(kind)
     }
 }

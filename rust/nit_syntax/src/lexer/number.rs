@@ -2,11 +2,11 @@
 
 use super::{Fault, Lexer, NoteKind};
 use crate::chars;
-use crate::token::{Token, TokenKind, form};
+use crate::token::{TokenKind, form};
 
 impl Lexer<'_> {
     /// A digit, or a dot before one, has been read at `start`.
-    pub(super) fn number(&mut self, start: usize) -> Token {
+    pub(super) fn number(&mut self, start: usize) -> TokenKind {
         self.position = start;
         let rest = self.bytes.get(start..).unwrap_or_default();
         let digits = rest.iter().position(|byte| !byte.is_ascii_digit());
@@ -18,7 +18,7 @@ impl Lexer<'_> {
         {
             // By far the most frequent form.
             self.position = start + digits;
-            return self.token(TokenKind::Int, start);
+            return TokenKind::Int;
         }
         let is_zero = self.peek() == Some(b'0');
         let radix = match self.bytes.get(start + 1) {
@@ -32,7 +32,7 @@ impl Lexer<'_> {
             // Python allows `0x_1`: an underscore after the prefix.
             self.position += usize::from(self.peek() == Some(b'_'));
             let good = self.digits(radix);
-            return self.finish_number(TokenKind::Int, start, good);
+            return self.finish_number(TokenKind::Int, good);
         }
         let mut kind = TokenKind::Int;
         let mut good = true;
@@ -57,21 +57,21 @@ impl Lexer<'_> {
                 good = self.digits(10) && good;
             }
         }
-        let mut token = self.finish_number(kind, start, good);
-        if token.kind == TokenKind::Float {
-            token.flags = flags;
+        let kind = self.finish_number(kind, good);
+        if kind == TokenKind::Float {
+            self.flags = flags;
         }
-        if kind == TokenKind::Int && is_zero && token.kind == TokenKind::Int {
+        if kind == TokenKind::Int && is_zero {
             let digits = self.bytes.get(start..self.position).unwrap_or_default();
             if digits.iter().any(|digit| matches!(digit, b'1'..=b'9')) {
                 self.note(NoteKind::LeadingZeros, start);
             }
         }
-        token
+        kind
     }
 
-    #[inline]
     /// Digits with single underscores between them; whether there was one at least and all well.
+    #[inline]
     fn digits(&mut self, radix: u32) -> bool {
         let mut good = true;
         let mut after_digit = false;
@@ -90,7 +90,7 @@ impl Lexer<'_> {
     }
 
     /// What follows a number directly may not look like a part of it.
-    fn finish_number(&mut self, kind: TokenKind, start: usize, good: bool) -> Token {
+    fn finish_number(&mut self, kind: TokenKind, good: bool) -> TokenKind {
         let fault = match self.peek() {
             Some(b'j' | b'J') if good => {
                 self.position += 1;
@@ -105,10 +105,10 @@ impl Lexer<'_> {
             }
             Some(0x80..) => match self.character(self.position) {
                 Some(character) if chars::is_name_continue(character) => Fault::MalformedNumber,
-                _ if good => return self.token(kind, start),
+                _ if good => return kind,
                 _ => Fault::MalformedNumber,
             },
-            _ if good => return self.token(kind, start),
+            _ if good => return kind,
             _ => Fault::MalformedNumber,
         };
         // The bad token takes in all that hangs together: `2024abc`, `1.2.3`, `0x`.
@@ -124,7 +124,7 @@ impl Lexer<'_> {
                 self.position += 1;
             }
             if self.position == before {
-                return self.bad(fault, start);
+                return self.bad(fault);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Fault, Lexer, NoteKind};
 use crate::span::{Span, offset};
-use crate::token::{Token, TokenKind, form};
+use crate::token::{TokenKind, form};
 
 /// The form bits of a prefix, `None` where it is no prefix of a string.
 pub(super) fn prefix_flags(prefix: &[u8]) -> Option<u8> {
@@ -78,23 +78,23 @@ fn find_stop(bytes: &[u8], from: usize, quote: u8) -> Option<usize> {
 }
 
 impl Lexer<'_> {
-    /// A literal from `start` whose first quote, at `opening`, has been read.
+    /// A literal whose first quote, at `opening`, has been read.
     #[inline]
-    pub(super) fn string(&mut self, start: usize, opening: usize, flags: u8) -> Token {
+    pub(super) fn string(&mut self, opening: usize, flags: u8) -> TokenKind {
         let quote = self.bytes.get(opening).copied().unwrap_or(b'"');
         if self.peek() == Some(quote) && self.bytes.get(opening + 2) == Some(&quote) {
             self.position = opening + 3;
-            return self.triple_string(start, quote, flags | form::TRIPLE);
+            return self.triple_string(quote, flags | form::TRIPLE);
         }
-        self.plain_string(start, quote, flags)
+        self.plain_string(quote, flags)
     }
 
     #[inline]
-    fn plain_string(&mut self, start: usize, quote: u8, mut flags: u8) -> Token {
+    fn plain_string(&mut self, quote: u8, mut flags: u8) -> TokenKind {
         loop {
             let Some(stop) = find_stop(self.bytes, self.position, quote) else {
                 self.position = self.bytes.len();
-                return self.bad(Fault::UnclosedString, start);
+                return self.bad(Fault::UnclosedString);
             };
             self.position = stop;
             match self.bytes.get(stop) {
@@ -102,21 +102,21 @@ impl Lexer<'_> {
                     flags |= form::ESCAPED;
                     self.escaped(&mut flags);
                 }
-                Some(b'\n' | b'\r') => return self.bad(Fault::LineBreakInString, start),
+                Some(b'\n' | b'\r') => return self.bad(Fault::LineBreakInString),
                 _ => {
                     self.position += 1;
-                    return self.flagged(TokenKind::String, start, flags);
+                    return self.flagged(TokenKind::String, flags);
                 }
             }
         }
     }
 
-    fn triple_string(&mut self, start: usize, quote: u8, mut flags: u8) -> Token {
+    fn triple_string(&mut self, quote: u8, mut flags: u8) -> TokenKind {
         loop {
             let rest = self.bytes.get(self.position..).unwrap_or_default();
             let Some(stop) = memchr::memchr3(quote, b'\\', b'\r', rest) else {
                 self.position = self.bytes.len();
-                return self.bad(Fault::UnclosedTripleString, start);
+                return self.bad(Fault::UnclosedTripleString);
             };
             self.position += stop;
             match self.peek() {
@@ -130,7 +130,7 @@ impl Lexer<'_> {
                 }
                 _ if self.starts_with(self.position, &[quote; 3]) => {
                     self.position += 3;
-                    return self.flagged(TokenKind::String, start, flags);
+                    return self.flagged(TokenKind::String, flags);
                 }
                 _ => self.position += 1,
             }
@@ -152,7 +152,7 @@ impl Lexer<'_> {
     }
 
     /// A typographic quote has been read at `start`.
-    pub(super) fn typographic_string(&mut self, start: usize, closers: &[char]) -> Token {
+    pub(super) fn typographic_string(&mut self, start: usize, closers: &[char]) -> TokenKind {
         let mut flags = form::TYPOGRAPHIC;
         while let Some(character) = self.character(self.position) {
             match character {
@@ -170,9 +170,9 @@ impl Lexer<'_> {
             }
             if closers.contains(&character) {
                 self.note(NoteKind::TypographicQuotes, start);
-                return self.flagged(TokenKind::String, start, flags);
+                return self.flagged(TokenKind::String, flags);
             }
         }
-        self.bad(Fault::UnpairedQuote, start)
+        self.bad(Fault::UnpairedQuote)
     }
 }
