@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from codec_samples import TOOLS, decode, outcome
 
+from nit_kernel.model.codecs.encoding import encode_request
 from nit_kernel.model.codecs.json import json_codec
 from nit_kernel.model.messages import (
     Request,
@@ -63,9 +64,7 @@ ECHO = ("echo", {"v": 1})
             [("run", {"code": 'print("hi")'})],
             id="W19 quotes that were not escaped",
         ),
-        pytest.param(
-            '{"type":"final","text":"say "a", "b":"c"}', "NIT601", id="W19 two readings"
-        ),
+        pytest.param('{"type":"final","text":"say "a", "b":"c"}', "NIT601", id="W19 two readings"),
         pytest.param(
             '{"type":"tool_calls","calls":[{"name":"say","arguments":{"text":"\\u6文"}}]}',
             [("say", {"text": "文"})],
@@ -194,7 +193,18 @@ def test_the_tool_choice_stands_in_the_prompt() -> None:
         "You must call at least one tool now.",
         "hi",
     ]
-    assert encoded.tool_choice == "auto"
+    assert encoded.tools == ()
+
+
+def test_a_demanded_call_is_met_by_the_first_one_of_the_turn() -> None:
+    first = Request(model="m", messages=(user("hi"),), extra={"tool_choice": "required", "n": 1})
+    called = assistant("", calls=[call_entry("c1", "echo", "{}")])
+    later = first.with_messages((user("hi"), called, tool_result("c1", "x")))
+    encoded = [encode_request(json_codec(), request, TOOLS) for request in (first, later)]
+    assert [(e.tool_choice, e.extra) for e in encoded] == [
+        ("required", {"n": 1}),
+        ("auto", {"n": 1}),
+    ]
 
 
 def test_a_warning_tells_the_model_what_was_mended() -> None:

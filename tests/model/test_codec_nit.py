@@ -76,6 +76,11 @@ def test_a_draft_in_the_reasoning_is_no_script() -> None:
     assert decoded.reasoning == f"{OPEN}wipe(){CLOSE}"
 
 
+def test_a_script_in_reasoning_that_never_ends_is_asked_for_again() -> None:
+    reply = f"<think>I will {OPEN}clock(){CLOSE}"
+    assert outcome(nit_codec(), reply, handshake=ID) == "NIT609"
+
+
 @pytest.mark.parametrize(
     ("reason", "code"), [("length", "NIT602"), ("stop", "NIT611"), (None, "NIT611")]
 )

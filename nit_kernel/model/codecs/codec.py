@@ -26,6 +26,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from nit_kernel._syntax import Event, Reasoning, StreamFilter, Text
 from nit_kernel.errors import CodecError
 from nit_kernel.language.schema import JsonValue, ToolSpec
+from nit_kernel.model.codecs.reasoning import REASONING_TAGS
 from nit_kernel.model.messages import Message, Request, repair
 
 Streaming = Literal["filter", "passthrough", "buffer"]
@@ -164,7 +165,7 @@ class PlainStream:
 
     def __init__(self, *, visible: bool) -> None:
         # The id only has to be one that no reply contains: nothing in such a reply is a block.
-        self._filter = StreamFilter(secrets.token_hex(8))
+        self._filter = StreamFilter(secrets.token_hex(8), reasoning=REASONING_TAGS)
         self._visible = visible
         self._begun = False
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from nit_kernel.errors import CodecError
 from nit_kernel.language.schema import ToolSpec
 from nit_kernel.model.codecs.codec import DecodeContext, ToolCallCodec, decode_reply
-from nit_kernel.model.messages import Message, Request, text_of
+from nit_kernel.model.messages import Message, Request, is_person, text_of
 from nit_kernel.model.neutralise import MARK, neutralise
 from nit_kernel.model.prompt import LEFT_OUT, outcome
 
@@ -23,7 +24,12 @@ _PUNCTUATION = re.compile(r"[^\w\s.,]")
 
 
 def encode_request(codec: ToolCallCodec, request: Request, tools: Sequence[ToolSpec]) -> Request:
-    """Return the request as the codec wants it sent, foreign text defused."""
+    """Return the request as the codec wants it sent, foreign text defused.
+
+    A `tool_choice` among the extra fields counts as the request's own. One that demands a call is
+    met by the first call or script of the turn; then the model may answer.
+    """
+    request = _with_choice(request)
     if getattr(codec, "defuses", False):
         return codec.encode(request, tools)
     triggers: Sequence[str] = getattr(codec, "triggers", ())
@@ -37,6 +43,18 @@ def encode_request(codec: ToolCallCodec, request: Request, tools: Sequence[ToolS
         for tool in tools
     ]
     return codec.encode(request.with_messages(messages), described)
+
+
+def _with_choice(request: Request) -> Request:
+    extra = dict(request.extra)
+    given = extra.pop("tool_choice", None)
+    choice: Any = given if given is not None else request.tool_choice
+    people = [place for place, item in enumerate(request.messages) if is_person(item)]
+    running = request.messages[people[-1] :] if people else ()
+    has_called = any(item.get("tool_calls") or item.get("parts") for item in running)
+    if has_called and choice != "none":
+        choice = "auto"
+    return replace(request, extra=extra, tool_choice=choice)
 
 
 def _defused(

@@ -21,7 +21,6 @@ NO_OBJECT = "NIT606"
 NO_INPUT = "NIT607"
 NO_ANSWER = "NIT608"
 OPEN_REASONING = "NIT609"
-SEVERAL_REPLIES = "NIT610"
 OPEN_BLOCK = "NIT611"
 TOOL_CHOICE = "NIT612"
 NO_CODEC = "NIT613"
@@ -106,16 +105,6 @@ def open_reasoning(text: str, offset: int) -> CodecError:
         code=OPEN_REASONING,
         place=span_of(text, offset),
         hint="end the reasoning with </think>, then write the call",
-    )
-
-
-def several_replies(text: str, offset: int) -> CodecError:
-    """The reply holds two protocol messages that cannot both be meant."""
-    return CodecError(
-        "the reply holds several messages that contradict each other",
-        code=SEVERAL_REPLIES,
-        place=span_of(text, offset),
-        hint="write exactly one message",
     )
 
 

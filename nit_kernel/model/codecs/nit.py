@@ -17,11 +17,11 @@ from nit_kernel.model.codecs.codec import (
     Streaming,
 )
 from nit_kernel.model.codecs.entries import entries_of, honoured, read_entries
-from nit_kernel.model.codecs.faults import cut_off, open_block
+from nit_kernel.model.codecs.faults import cut_off, open_block, open_reasoning
 from nit_kernel.model.codecs.history import Exchange, rewritten, with_late_system
 from nit_kernel.model.codecs.nit_stream import NitStream
 from nit_kernel.model.codecs.nit_text import call_as_script
-from nit_kernel.model.codecs.reasoning import REASONING_TAGS, joined_reasoning
+from nit_kernel.model.codecs.reasoning import REASONING_TAGS, joined_reasoning, split_reasoning
 from nit_kernel.model.grammar import GrammarFormat, grammar
 from nit_kernel.model.messages import Message, Request, is_person, reasoning_of, text_of
 from nit_kernel.model.messages import repair as repair_message
@@ -125,7 +125,6 @@ class NitCodec:
             encoded,
             messages=tuple(writer.rewritten(encoded)),
             tools=(),
-            tool_choice="auto",
             stop=stop,
             extra={**encoded.extra, **self._grammar_fields(request, tools)},
         )
@@ -168,6 +167,10 @@ class NitCodec:
             warnings.append(f"{error.message}: it was the last of several")
         elif context.finish_reason == "length":
             warnings.append("the reply was cut off by the token limit")
+        elif not scripts and context.handshake is not None:
+            split = split_reasoning(raw)
+            if f"<nit-{context.handshake}>" in split.open_text:
+                raise open_reasoning(raw, split.open_at)
         thoughts = "".join(event.text for event in events if isinstance(event, Reasoning))
         decoded = Decoded(
             text="".join(event.text for event in events if isinstance(event, Text)),

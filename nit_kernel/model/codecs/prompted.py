@@ -33,6 +33,5 @@ def prompted(
         encoded,
         messages=tuple(rewritten(encoded, exchange)),
         tools=(),
-        tool_choice="auto",
         stop=tuple(dict.fromkeys((*encoded.stop, *stop))),
     )
