@@ -152,7 +152,9 @@ class Host(Protocol):
     def key(self, value: object, start: int, end: int) -> object:
         """A reference used as the key of a dict: returns a `str`, `int` or `float`, or raises."""
     def duplicate_key(self, key: object, start: int, end: int) -> NoReturn: ...
-    def too_large(self, limit: int, unit: Literal["bytes", "nodes"], start: int, end: int) -> NoReturn: ...
+    def too_large(
+        self, limit: int, unit: Literal["bytes", "nodes"], start: int, end: int
+    ) -> NoReturn: ...
 
 StatementRow = tuple[int, int, str | None, bool, int, int]
 StepRow = tuple[int, int, str | int | None, tuple[str | int, ...], int, int]
@@ -281,7 +283,9 @@ def parse(
             inside of one.
     """
 
-def format_source(source: str, *, upgrade: bool = False) -> tuple[str | None, tuple[Diagnostic, ...]]:
+def format_source(
+    source: str, *, upgrade: bool = False
+) -> tuple[str | None, tuple[Diagnostic, ...]]:
     """The canonical layout (comments kept), or `None` where the source has errors."""
 
 def quote(text: str) -> str:
@@ -372,12 +376,10 @@ _ValueRule: TypeAlias = str | tuple[str, object]
 `"array"`, `"object"`, `("array", item_rules)`, `("text", exact_text)` or
 `("constant", number_or_constant_as_written)`."""
 
-_ToolRow: TypeAlias = tuple[
-    str, str | None, Sequence[tuple[str, Sequence[_ValueRule]]], bool
-]
+_ToolRow: TypeAlias = tuple[str, str | None, Sequence[tuple[str, Sequence[_ValueRule]]], bool]
 """`(name, exact, parameters, is_open)`: the name it is called by, the exact name where the call
-goes through the built-in `call` or `help`, the rules of each parameter's values (none: any), whether other
-arguments are let in."""
+goes through the built-in `call` or `help`, the rules of each parameter's values (none: any),
+whether other arguments are let in."""
 
 def grammar(tools: Sequence[_ToolRow], id: str, format: str = "gbnf") -> str:
     """Write the grammar of a reply, for constrained decoding.

@@ -7,10 +7,10 @@ the Chat Completions shape cannot; `wire()` drops them.
 
 | key | on | meaning |
 |---|---|---|
-| `kind` | user | who speaks in the user's place: `"report"` (on scripts that ran) or `"repair"` (asks for a better reply); absent on a person's message |
+| `kind` | user | `"report"` (on scripts that ran) or `"repair"` (asks for a better reply); none: a person |
 | `kind` | assistant | `"failed"`: a reply that could not be decoded, kept until it is repaired |
 | `kind` | system | `"handshake"`: the late system message that holds the turn's id |
-| `parts` | assistant | a reply with scripts, in order: `{"type": "text", "text"}` and `{"type": "script", "script"}`; `content` is then the joined text alone |
+| `parts` | assistant | `{"type": "text", "text"}` and `{"type": "script", "script"}` in order |
 | `reasoning` | assistant | the reasoning of the reply, never sent back |
 | `name` | tool | the tool's exact name |
 | `is_error` | tool | whether the call failed |

@@ -1,4 +1,4 @@
-"""What a person gets from `pip install`: the kernel, the plugins and the command, from wheel and sdist."""
+"""What `pip install` gives a person: the kernel, the plugins and the command."""
 
 import json
 import os
@@ -75,7 +75,7 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel that pip builds from the source distribution."""
     folder = tmp_path_factory.mktemp("wheel")
-    # The checkout's build folder holds the compiled dependencies; the crates themselves are rebuilt.
+    # The checkout's build folder holds the compiled dependencies; the crates are rebuilt.
     env = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "rust" / "target")}
     run(
         sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", folder, sdist,

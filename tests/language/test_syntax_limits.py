@@ -169,7 +169,8 @@ def test_views_of_very_deep_scripts_raise_and_do_not_crash() -> None:
 
 WORDS = st.sampled_from(
     'f ( ) [ ] { } , = : . ; \n \r $x $ 1 .5 1e9 "a" \'b """ f"{$x}" f" {{ } ! # \\ - + * ** == '
-    "async await if for call( true null ``` <nit> </nit> [[[NIT_CALL]]] [[[NIT_END]]] [START] [END] "
+    "async await if for call( true null ``` <nit> </nit> [[[NIT_CALL]]] [[[NIT_END]]] [START] "
+    "[END] "
     ">>> ... “ ” （ ） ， \u200b \u3000 \x00 变 ｘ __a /".split(" ")
 )
 
