@@ -20,6 +20,7 @@ from nit_kernel.errors import NitError
 from nit_kernel.model.events import BlockFinished, TurnFinished
 from nit_kernel.notebook.ask_page import AskPage, AskStream
 from nit_kernel.notebook.asking import asker
+from nit_kernel.notebook.cell_runs import CellOptions, await_tasks
 from nit_kernel.notebook.display import raisable
 from nit_kernel.notebook.interrupts import (
     NitInterrupted,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from nit_kernel.model.events import ChatEvent
     from nit_kernel.notebook.ask_page import AskView
     from nit_kernel.notebook.workspace import Workspace
+    from nit_kernel.session import Result
 
 _BASE64 = re.compile(r"(;base64,[A-Za-z0-9+/]{40})[A-Za-z0-9+/]{200,}={0,2}")
 
@@ -92,6 +94,9 @@ async def ask_awaited(workspace: Workspace, body: str, options: AskOptions) -> N
                 if task is not None:
                     task.uncancel()
                 raise KeyboardInterrupt from None
+        seconds = turn.seconds_to_wait()
+        if seconds and not await await_tasks(workspace, seconds):
+            workspace.tell_still_running(seconds)
 
 
 def ask_blocking(workspace: Workspace, body: str, options: AskOptions) -> None:
@@ -104,6 +109,9 @@ def ask_blocking(workspace: Workspace, body: str, options: AskOptions) -> None:
             with closing(events):
                 for event in events:
                     turn.take(event)
+            seconds = turn.seconds_to_wait()
+            if seconds and not workspace.session.wait(seconds):
+                workspace.tell_still_running(seconds)
 
 
 class _Turn:
@@ -116,16 +124,23 @@ class _Turn:
         self.content = content
         self.key = key
         self.reason = ""
+        self._result: Result | None = None
         self._workspace = workspace
         self._view = view
 
     def take(self, event: ChatEvent) -> None:
         """Take one event of the conversation."""
         if isinstance(event, BlockFinished) and event.result is not None:
-            self._workspace.last = event.result
+            self._workspace.last = self._result = event.result
         elif isinstance(event, TurnFinished):
             self.reason = event.reason
         self._view.take(event)
+
+    def seconds_to_wait(self) -> float:
+        """How long the cell waits for the background tasks of its scripts; 0 if it does not."""
+        if self._result is None or self.reason == "interrupted":
+            return 0.0
+        return self._workspace.seconds_to_wait(CellOptions(), self._result)
 
 
 @contextmanager

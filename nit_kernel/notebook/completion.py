@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
 from nit_kernel.language.values import kind_of
-from nit_kernel.notebook.cells import MAGIC, starts_bare_block
+from nit_kernel.notebook.cells import ASK_MAGIC, MAGIC, starts_bare_block
 from nit_kernel.notebook.commands import COMMANDS
-from nit_kernel.notebook.options import OPTIONS
+from nit_kernel.notebook.options import ASK_OPTIONS, OPTIONS
 from nit_kernel.runtime.tool import Tool
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from nit_kernel.notebook.workspace import Workspace
 
 _CELL = re.compile(rf"\ufeff?\s*%%{MAGIC}(?!\w)")
+_ASK_CELL = re.compile(rf"\ufeff?\s*%%{ASK_MAGIC}(?!\w)")
+_PLACEHOLDER = re.compile(r"(?<=\{)[^\W\d]?\w*\Z")
 _LINE = re.compile(rf"\s*%{MAGIC}(?!\w)\s*")
 _TOKEN = re.compile(r"(?:\$?[^\W\d][\w.]*|\$)\Z")
 _OPTION = re.compile(r"--?[\w-]*\Z")
@@ -75,12 +77,23 @@ def complete(
     on_magic_line = _CELL.match(line) is not None
     if on_magic_line:
         return _from(_OPTION, line, ((option, "option") for option in OPTIONS))
+    if _ASK_CELL.match(cell):
+        return _in_message(workspace, line)
     command = _LINE.match(line)
     if command is not None and not is_nit_cell(cell):
         text = line[command.end() :]
         words = ((word, "command") for word in COMMANDS) if " " not in text else ()
         return _in_script(workspace, text, words)
     return _in_script(workspace, line) if is_nit_cell(cell) else None
+
+
+def _in_message(workspace: Workspace, line: str) -> tuple[str, list[tuple[str, str]]]:
+    """In a message: options on its first line, and the names of variables behind a brace."""
+    if _ASK_CELL.match(line):
+        return _from(_OPTION, line, ((option, "option") for option in ASK_OPTIONS))
+    if _PLACEHOLDER.search(line) is None:
+        return "", []
+    return _from(_PLACEHOLDER, line, ((name, "instance") for name in workspace.names))
 
 
 def _in_script(
