@@ -355,8 +355,12 @@ class Coercer:
         return self._fits(self._tree.node(self._tree.root), given)
 
     def _fits(self, node: SchemaNode, value: object) -> bool:
-        if node.is_free or (node.leaf is not None and type(value) in node.leaf):
+        kind, leaf = type(value), node.leaf
+        if node.is_free or (leaf is not None and kind in leaf):
             return True
+        if leaf is not None and kind in _JSON_TYPES:
+            # Types alone decide, and a whole float is an integer.
+            return int in leaf and isinstance(value, float) and value.is_integer()
         if self._is_plain and node.schema is self._tree.root:
             return self.fits(cast("Mapping[str, object]", value))
         return node.schema is not False and self._is_valid(node, value)

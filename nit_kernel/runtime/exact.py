@@ -18,6 +18,9 @@ FAIL: Final = object()
 
 MOST_DIGITS: Final = 4_300
 
+BLANKS: Final = " \t\r\n\f\v\u00a0\u202f\u3000"
+"""What may stand around a number or boolean in a text; control characters may not."""
+
 _INTEGER: Final = re.compile(r"([+-]?)([0-9]+)(?:\.0+)?")
 _NUMBER: Final = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,6}))?")
 
@@ -46,7 +49,7 @@ def to_text(value: object, literal: Literal | None) -> object:
 def to_integer(value: object, literal: Literal | None) -> object:
     """Return an integer for an integral number, or for text that is one in decimal."""
     if isinstance(value, str):
-        found = _INTEGER.fullmatch(value.strip())
+        found = _INTEGER.fullmatch(value.strip(BLANKS))
         if found is None or len(found[2]) > MOST_DIGITS:
             return FAIL
         return int(found[1] + found[2])
@@ -63,7 +66,7 @@ def to_number(value: object) -> object:
     """Return the number that a text is exactly, if it is finite and no digit would be lost."""
     if not isinstance(value, str):
         return FAIL
-    text = value.strip()
+    text = value.strip(BLANKS)
     integer = to_integer(text, None) if "." not in text else FAIL
     if integer is not FAIL:
         return integer
@@ -77,7 +80,7 @@ def to_boolean(value: object) -> object:
     """Return the boolean that a text names, in any case."""
     if not isinstance(value, str):
         return FAIL
-    word = value.strip().lower() if len(value) < MOST_DIGITS else ""
+    word = value.strip(BLANKS).lower() if len(value) < MOST_DIGITS else ""
     return True if word == "true" else False if word == "false" else FAIL
 
 

@@ -106,11 +106,20 @@ def is_plain_schema(schema: JsonObject) -> bool:
 def _is_plain_property(schema: JsonValue) -> bool:
     if not isinstance(schema, dict) or any(key.startswith("$") for key in schema):
         return False
-    kind = schema.get("type")
-    if "type" in schema and not (isinstance(kind, str) and kind in PYTHON_TYPES):
+    said = CONSTRAINTS & schema.keys()
+    if not all(isinstance(schema.get(key, ""), str) for key in ("title", "description", "format")):
         return False
-    texts = all(isinstance(schema.get(key, ""), str) for key in ("title", "description", "format"))
-    return texts and CONSTRAINTS.isdisjoint(schema.keys() - {"type"})
+    if "anyOf" in said and len(said) == 1:
+        members = schema["anyOf"]
+        return isinstance(members, list) and bool(members) and all(map(_is_one_type, members))
+    return not said or _is_one_type(schema)
+
+
+def _is_one_type(schema: JsonValue) -> bool:
+    if not isinstance(schema, dict) or len(CONSTRAINTS & schema.keys()) != 1:
+        return False
+    kind = schema.get("type")
+    return isinstance(kind, str) and kind in PYTHON_TYPES and not any(k[:1] == "$" for k in schema)
 
 
 class _Copier:

@@ -14,20 +14,31 @@ import inspect
 import types
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args, get_origin, overload
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    overload,
+)
 
-from nit_kernel.errors import PluginError
+from nit_kernel.errors import NitRuntimeError, PluginError
+from nit_kernel.language.schema import SideEffects
 from nit_kernel.runtime.coercion import Coercer, CoercionError
 from nit_kernel.runtime.context import ToolContext
-from nit_kernel.runtime.tool import Tool
+from nit_kernel.runtime.misfit import got
+from nit_kernel.runtime.tool import Place, Tool
 from nit_kernel.sources.docstrings import read_docstring
 from nit_kernel.sources.hints import Hint, read_hint, result_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from nit_kernel.language.schema import JsonObject, JsonValue, SideEffects, ToolSpec
-    from nit_kernel.runtime.tool import Place
+    from nit_kernel.language.schema import JsonObject, JsonValue, ToolSpec
 
 F = TypeVar("F", bound="Callable[..., object]")
 
@@ -35,6 +46,9 @@ NO_SIGNATURE: Final = "NIT562"
 """The code of what cannot be called with named arguments."""
 
 _MARK: Final = "__nit_tool__"
+_MADE: Final = object()
+"""In place of a default that is made anew for each call."""
+
 _ITERATORS: Final[tuple[object, ...]] = (Iterator, Generator, AsyncIterator, AsyncGenerator)
 
 
@@ -98,6 +112,11 @@ def tool(
     Raises:
         PluginError: The signature cannot be called with named arguments (`*args`).
     """
+    if side_effects not in get_args(SideEffects) or thread not in get_args(Place):
+        raise PluginError(
+            f"`side_effects` is one of {_listed(SideEffects)}, `thread` one of {_listed(Place)}",
+            code="NIT562",
+        )
     options = _Options(
         name=name,
         description=description,
@@ -201,6 +220,8 @@ class _Signature:
 
     parameters: Mapping[str, inspect.Parameter]
     hints: Mapping[str, Hint]
+    fills: Mapping[str, Callable[[], object]]
+    """How the default of a parameter is made that is written as pydantic's `Field(..)`."""
     context: str | None
     rest: Hint | None
     """The hint of `**kwargs`, if there are any."""
@@ -214,8 +235,16 @@ def _read_signature(function: Callable[..., object], context: str | None = None)
     rest: Hint | None = None
     hints: dict[str, Hint] = {}
     kept: dict[str, inspect.Parameter] = {}
+    fills: dict[str, Callable[[], object]] = {}
     for name, parameter in parameters.items():
         hint = resolved.get(name, Any)
+        if _is_field(parameter.default):
+            field = parameter.default
+            hint, default = Annotated[hint, field], inspect.Parameter.empty
+            if not field.is_required():
+                fills[name] = functools.partial(field.get_default, call_default_factory=True)
+                default = field.get_default() if field.default_factory is None else _MADE
+            parameter = parameter.replace(default=default)
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             rest = read_hint(hint)
         elif name == context or _is_context(hint):
@@ -226,6 +255,7 @@ def _read_signature(function: Callable[..., object], context: str | None = None)
     return _Signature(
         parameters=kept,
         hints=hints,
+        fills=fills,
         context=context,
         rest=rest,
         returns=_returns(resolved),
@@ -284,6 +314,11 @@ def _is_context(hint: object) -> bool:
     return hint is ToolContext or (get_origin(hint) is not None and ToolContext in get_args(hint))
 
 
+def _is_field(default: object) -> bool:
+    kind = type(default)
+    return kind.__name__ == "FieldInfo" and kind.__module__.partition(".")[0] == "pydantic"
+
+
 def _returns(hints: Mapping[str, object]) -> JsonObject | None:
     if "return" not in hints:
         return None
@@ -299,8 +334,7 @@ def _schema(signature: _Signature, words: Mapping[str, str]) -> JsonObject:
     required: list[JsonValue] = []
     for name, parameter in signature.parameters.items():
         hint = signature.hints[name]
-        member: JsonObject = dict(hint.schema)
-        definitions.update(hint.definitions)
+        member = _with_definitions(hint, definitions)
         if words.get(name) and "description" not in member:
             member["description"] = words[name]
         if parameter.default is inspect.Parameter.empty:
@@ -314,11 +348,39 @@ def _schema(signature: _Signature, words: Mapping[str, str]) -> JsonObject:
     if signature.rest is None:
         schema["additionalProperties"] = False
     else:
-        schema["additionalProperties"] = signature.rest.schema or True
-        definitions.update(signature.rest.definitions)
+        schema["additionalProperties"] = _with_definitions(signature.rest, definitions) or True
     if definitions:
         schema["$defs"] = definitions
     return schema
+
+
+def _with_definitions(hint: Hint, definitions: JsonObject) -> JsonObject:
+    """The schema of a hint, its definitions put among those of the others.
+
+    Two classes of one name, from two modules, keep a definition each.
+    """
+    renamed: dict[str, str] = {}
+    for name, definition in hint.definitions.items():
+        free, number = name, 2
+        while free in definitions and definitions[free] != definition:
+            free, number = f"{name}_{number}", number + 1
+        renamed[f"#/$defs/{name}"] = f"#/$defs/{free}"
+    for name, definition in hint.definitions.items():
+        free = renamed[f"#/$defs/{name}"].removeprefix("#/$defs/")
+        definitions[free] = _with_references(definition, renamed)
+    return cast("JsonObject", _with_references(hint.schema, renamed))
+
+
+def _with_references(schema: JsonValue, renamed: Mapping[str, str]) -> JsonValue:
+    if isinstance(schema, list):
+        return [_with_references(part, renamed) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    copy = {key: _with_references(part, renamed) for key, part in schema.items()}
+    reference = copy.get("$ref")
+    if isinstance(reference, str):
+        copy["$ref"] = renamed.get(reference, reference)
+    return copy
 
 
 def _is_json(value: object) -> bool:
@@ -356,12 +418,16 @@ def _caller(function: Callable[..., object], signature: _Signature) -> Callable[
         for name, parameter in signature.parameters.items()
         if parameter.kind is inspect.Parameter.POSITIONAL_ONLY
     ]
-    if not builders and rest is None and not positional:
+    fills = signature.fills
+    if not builders and rest is None and not positional and not fills:
         return function
     declared = signature.parameters
 
     @functools.wraps(function)
     def call(**arguments: object) -> object:
+        for name, fill in fills.items():
+            if name not in arguments:
+                arguments[name] = fill()
         for name, value in arguments.items():
             build = builders.get(name) if name in declared else rest
             if build is not None and name != signature.context:
@@ -376,17 +442,21 @@ def _built(name: str, build: Callable[[object], object], value: object) -> objec
     try:
         return build(value)
     except ValueError as error:
-        raise CoercionError(_why(error), keys=[name]) from error
+        misfit = _misfit(name, error, value)
+        raise NitRuntimeError(misfit.message, code=misfit.code) from error
 
 
-def _why(error: ValueError) -> str:
+def _misfit(name: str, error: ValueError, value: object) -> CoercionError:
     """What pydantic says of its first finding, in one line; its own text has an address in it."""
     errors = getattr(error, "errors", None)
     if errors is None:
-        return str(error)
-    first = cast("dict[str, Any]", errors(include_url=False, include_input=False)[0])
-    place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}" if place else str(first["msg"])
+        return CoercionError(f"{error}, got {got(value)}", keys=[name])
+    first = cast("dict[str, Any]", errors(include_url=False)[0])
+    return CoercionError(f"{first['msg']}, got {got(first['input'])}", keys=[name, *first["loc"]])
+
+
+def _listed(kind: object) -> str:
+    return ", ".join(f'"{word}"' for word in get_args(kind))
 
 
 def _name_of(function: object) -> str:

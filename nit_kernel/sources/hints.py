@@ -49,54 +49,86 @@ class Hint:
 
 def read_hint(hint: object) -> Hint:
     """Read a resolved hint; `inspect.Parameter.empty` and `Any` take everything."""
-    schema = _plain_schema(hint)
-    if schema is not None:
-        return Hint(schema, build=_exact_float if hint is float else None)
-    return _through_pydantic(hint)
+    return _plain_hint(hint) or _through_pydantic(hint)
 
 
 def result_schema(hint: object) -> JsonObject | None:
     """The schema of a return hint, or `None` where there is nothing to say."""
-    schema = _plain_schema(hint)
-    if schema is None:
-        read = _through_pydantic(hint)
-        schema = read.schema
-        if read.definitions:
-            schema["$defs"] = read.definitions
+    read = read_hint(hint)
+    schema: JsonObject = dict(read.schema)
+    if read.definitions:
+        schema["$defs"] = read.definitions
     return schema or None
 
 
-def _plain_schema(hint: object) -> JsonObject | None:
-    """The schema of a hint of builtins only, exactly as pydantic would give it; else `None`."""
+def _plain_hint(hint: object) -> Hint | None:
+    """A hint of builtins only, with the schema that pydantic would give it; else `None`."""
     if hint is Any or hint is object or isinstance(hint, TypeVar):
-        return {}
+        return Hint({})
     if hint is None or hint is types.NoneType:
-        return {"type": "null"}
-    if hint in _PLAIN:
-        return {"type": _PLAIN[hint]}
+        return Hint({"type": "null"})
+    if isinstance(hint, type) and hint in _PLAIN:
+        return Hint({"type": _PLAIN[hint]}, build=_exact_float if hint is float else None)
     if hint is list:
-        return {"type": "array", "items": {}}
+        return Hint({"type": "array", "items": {}})
     if hint is dict:
-        return {"type": "object", "additionalProperties": True}
+        return Hint({"type": "object", "additionalProperties": True})
     origin, members = get_origin(hint), get_args(hint)
-    if origin is list and len(members) == 1 and members[0] is not float:
-        items = _plain_schema(members[0])
-        return None if items is None else {"type": "array", "items": items}
-    if origin is dict and len(members) == 2 and members[0] is str and members[1] is not float:
-        values = _plain_schema(members[1])
-        if values is None:
-            return None
-        return {"type": "object", "additionalProperties": values or True}
+    if origin is list and len(members) == 1:
+        return _plain_list(_plain_hint(members[0]))
+    if origin is dict and len(members) == 2 and members[0] is str:
+        return _plain_dict(_plain_hint(members[1]))
     if origin is Literal and all(isinstance(member, str) for member in members):
         choices = cast("list[JsonValue]", list(members))
         if len(choices) == 1:
-            return {"const": choices[0], "type": "string"}
-        return {"enum": choices, "type": "string"}
-    if origin in (Union, types.UnionType) and float not in members:
-        options = [_plain_schema(member) for member in members]
-        if all(options):
-            return {"anyOf": cast("list[JsonValue]", options)}
+            return Hint({"const": choices[0], "type": "string"})
+        return Hint({"enum": choices, "type": "string"})
+    if origin in (Union, types.UnionType):
+        return _plain_union(members)
     return None
+
+
+def _plain_list(items: Hint | None) -> Hint | None:
+    if items is None:
+        return None
+    return Hint({"type": "array", "items": items.schema}, build=_each_item(items.build))
+
+
+def _plain_dict(values: Hint | None) -> Hint | None:
+    if values is None:
+        return None
+    schema: JsonObject = {"type": "object", "additionalProperties": values.schema or True}
+    return Hint(schema, build=_each_value(values.build))
+
+
+def _plain_union(members: tuple[object, ...]) -> Hint | None:
+    options = [_plain_hint(member) for member in members]
+    read = [option for option in options if option is not None and option.schema]
+    if len(read) < len(members):
+        return None
+    builders = [option.build for option in read if option.build is not None]
+    if builders and (len(read) != 2 or not any(o.schema == {"type": "null"} for o in read)):
+        return None  # Which member a value belongs to is pydantic's to say.
+    schemas: list[JsonValue] = [option.schema for option in read]
+    return Hint({"anyOf": schemas}, build=_unless_null(builders[0]) if builders else None)
+
+
+def _each_item(build: Builder | None) -> Builder | None:
+    if build is None:
+        return None
+    return lambda value: [build(item) for item in cast("list[object]", value)]
+
+
+def _each_value(build: Builder | None) -> Builder | None:
+    if build is None:
+        return None
+    return lambda value: {
+        key: build(item) for key, item in cast("dict[object, object]", value).items()
+    }
+
+
+def _unless_null(build: Builder) -> Builder:
+    return lambda value: None if value is None else build(value)
 
 
 def _exact_float(value: object) -> object:
@@ -110,13 +142,29 @@ def _exact_float(value: object) -> object:
 
 
 def _through_pydantic(hint: object) -> Hint:
+    if isinstance(hint, types.FunctionType | types.BuiltinFunctionType):
+        return Hint({})  # pydantic would take it for a function whose calls are to be checked
     import pydantic  # noqa: PLC0415 - only hints beyond the builtins need it
-    from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError  # noqa: PLC0415
+    from pydantic.errors import (  # noqa: PLC0415
+        PydanticInvalidForJsonSchema,
+        PydanticUndefinedAnnotation,
+        PydanticUserError,
+    )
+    from pydantic.json_schema import GenerateJsonSchema  # noqa: PLC0415
+
+    class Quiet(GenerateJsonSchema):
+        # A default that JSON cannot express is left out of the schema, without a warning.
+        ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
 
     try:
-        adapter = cast("pydantic.TypeAdapter[object]", pydantic.TypeAdapter(cast("Any", hint)))
-        schema = cast("JsonObject", adapter.json_schema())
-    except (PydanticUserError, PydanticInvalidForJsonSchema):
+        adapter: pydantic.TypeAdapter[object] = pydantic.TypeAdapter(cast("Any", hint))
+        schema = cast("JsonObject", adapter.json_schema(schema_generator=Quiet))
+    except (
+        PydanticUserError,
+        PydanticInvalidForJsonSchema,
+        PydanticUndefinedAnnotation,
+        TypeError,
+    ):
         return Hint({})
     definitions = cast("JsonObject", schema.pop("$defs", {}))
 
