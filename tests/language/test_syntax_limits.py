@@ -93,7 +93,7 @@ HUGE = {
 
 @pytest.mark.parametrize("name", HUGE)
 def test_huge_broken_input_gives_a_finding(name: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     script = parse(HUGE[name], **LARGE)
     assert codes(script)
     assert len(script.diagnostics) <= 100
@@ -122,7 +122,7 @@ def test_huge_broken_input_gives_a_finding(name: str) -> None:
     ],
 )
 def test_huge_good_input_is_read(name: str, source: str, count: int) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     script = parse(source, **LARGE)
     assert (script.ok, script.statement_count) == (True, count), name
     assert script.step_count >= count
@@ -136,13 +136,14 @@ def test_time_grows_with_the_length_and_not_with_its_square() -> None:
         source = line * count
         best = 1e9
         for _ in range(3):
-            begin = time.perf_counter()
+            begin = time.process_time()
             script = parse(source, **LARGE)
             assert script.step_count == count
-            best = min(best, time.perf_counter() - begin)
+            best = min(best, time.process_time() - begin)
         return best
 
-    assert seconds(100_000) < 100 * 8 * max(seconds(1_000), 1e-4)
+    # A hundred times the length: a square would take ten thousand times as long.
+    assert seconds(100_000) < 100 * 40 * max(seconds(1_000), 1e-4)
 
 
 @pytest.mark.parametrize(
