@@ -137,6 +137,7 @@ class Kernel:
         self.strays = []
         self.widgets = {}
         self.input_requests = []
+        self.widget_subshell = None
 
     def now(self):
         return time.monotonic() - self.zero
@@ -249,12 +250,16 @@ class Kernel:
         self.manager.interrupt_kernel()
         return self.now()
 
+    def new_subshell(self):
+        """Ask for a subshell; its id."""
+        request = self.client.session.msg("create_subshell_request", {})
+        self.client.control_channel.send(request)
+        return self.ask(request["header"]["msg_id"])["subshell_id"]
+
     def run_in_subshell(self, code, timeout=30):
         """Run a cell in a subshell of its own."""
         session, client = self.client.session, self.client
-        request = session.msg("create_subshell_request", {})
-        client.control_channel.send(request)
-        subshell = self.ask(request["header"]["msg_id"])["subshell_id"]
+        subshell = self.new_subshell()
         message = session.msg(
             "execute_request",
             {
@@ -278,8 +283,12 @@ class Kernel:
         """The states of all open widgets of one kind, such as `"ButtonModel"`."""
         return {i: s for i, s in self.widgets.items() if s.get("_model_name") == name}
 
-    def click(self, identity):
-        """Press a button, as a front end does."""
+    def click(self, identity, *, way="subshell"):
+        """Press a button, as a front end does.
+
+        JupyterLab sends what widgets say to a subshell, others to the shell; while a cell waits,
+        kernels before ipykernel 7.4 hear only the first.
+        """
         message = self.client.session.msg(
             "comm_msg",
             {
@@ -287,6 +296,9 @@ class Kernel:
                 "data": {"method": "custom", "content": {"event": "click"}},
             },
         )
+        if way == "subshell":
+            self.widget_subshell = self.widget_subshell or self.new_subshell()
+            message["header"]["subshell_id"] = self.widget_subshell
         self.client.shell_channel.send(message)
 
     # End
