@@ -23,8 +23,6 @@ from nit_kernel.model.local import LocalServer
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(1800)]
 
-ONE_SCRIPT = "Answer each request with one NIT script."
-
 REQUESTS = [
     ("What is the weather in Oslo?", ["get_weather"]),
     ("Keep a note that says: buy milk.", ["add_note"]),
@@ -188,7 +186,7 @@ def test_words_stream_and_are_counted(base_url: str) -> None:
 
 @pytest.mark.parametrize("form", ["gbnf", "lark"])
 def test_under_a_grammar_every_script_parses_and_knows_its_tools(base_url, form, capsys) -> None:
-    codec = nit.nit_codec(grammar=form, stop_at_block=True, instructions=ONE_SCRIPT)
+    codec = nit.nit_codec(grammar=form, stop_at_block=True, firm=True)
     rates = first_replies(base_url, codec)
     with capsys.disabled():
         print(f"\nwith {form} {rates}")
@@ -198,7 +196,7 @@ def test_under_a_grammar_every_script_parses_and_knows_its_tools(base_url, form,
 
 
 def test_the_rates_without_a_grammar_are_printed(base_url: str, capsys) -> None:
-    codec = nit.nit_codec(stop_at_block=True, instructions=ONE_SCRIPT)
+    codec = nit.nit_codec(stop_at_block=True, firm=True)
     rates = first_replies(base_url, codec)
     with capsys.disabled():
         print(f"\nfree {rates}")

@@ -31,7 +31,7 @@ from nit_kernel.model.codecs.strict import (
     skip_blanks,
 )
 
-_SKIPPED = re.compile(r"(?:[ \t\n\r]+|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)+")
+_SKIPPED = re.compile(r"(?:[ \t\n\r]+|//[^\n]*|/\*(?:[^*]|\*(?!/)){0,2000}\*/)+")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![\w.])")
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _PLAIN = {'"': re.compile(r'[^"\\\x00-\x1f]+'), "'": re.compile(r"[^'\\\x00-\x1f]+")}
