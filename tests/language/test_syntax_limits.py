@@ -100,7 +100,7 @@ def test_huge_broken_input_gives_a_finding(name: str) -> None:
     for item in script.diagnostics:
         assert len(item.render()) < 10_000
         assert len(item.terse()) < 2_000
-    assert time.perf_counter() - begin < 20
+    assert time.process_time() - begin < 20
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_huge_good_input_is_read(name: str, source: str, count: int) -> None:
     script = parse(source, **LARGE)
     assert (script.ok, script.statement_count) == (True, count), name
     assert script.step_count >= count
-    assert time.perf_counter() - begin < 20
+    assert time.process_time() - begin < 20
 
 
 def test_time_grows_with_the_length_and_not_with_its_square() -> None:
