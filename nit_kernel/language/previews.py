@@ -20,12 +20,14 @@ from nit_kernel.language.shapes import (
     kind_of,
     plain_scalar,
     size_of,
+    survey,
     type_name,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+_JSON_TYPES: Final = SCALARS | {list, tuple, dict}
 _DEEPEST: Final = 6
 _LEAST_ROOM: Final = 16
 _MOST_SMALL: Final = 8
@@ -41,7 +43,7 @@ def preview(value: object, chars: int = 200) -> str:
 
     What does not fit is left out between head and tail, with a note of how much it is.
     """
-    text = _short(value, max(chars, _LEAST_ROOM), 0)
+    text = _whole(value, chars) or _short(value, max(chars, _LEAST_ROOM), 0)
     return text if len(text) <= 2 * chars else shortened(text, chars)
 
 
@@ -67,6 +69,19 @@ def shortened(text: str, chars: int) -> str:
     head, tail = _head_and_tail(text, chars)
     left_out = len(text) - len(head) - len(tail)
     return f"{head}... {left_out:,} chars left out ...{tail}"
+
+
+def _whole(value: object, chars: int) -> str | None:
+    """The whole JSON text of a list or mapping, if it is not too long."""
+    if not is_sequence(value) and items_of(value) is None:
+        return None
+    size = survey(value, most_nodes=chars)
+    if not size.is_walkable(chars) or not _JSON_TYPES.issuperset(size.types):
+        return None
+    if size.chars > chars + 20 * size.nodes:
+        return None
+    text = json_text(value)
+    return text if len(text) <= chars else None
 
 
 def _short(value: object, room: int, depth: int) -> str:

@@ -29,6 +29,7 @@ _KINDS: Final[dict[type, Kind]] = {
     tuple: "List",
     dict: "Object",
 }
+_SIZED: Final = (list, dict, tuple, set, frozenset)
 SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 """The Python types that are JSON scalars, subclasses aside."""
 
@@ -257,6 +258,8 @@ def survey(value: object, *, most_nodes: int) -> Survey:
             continue
         if key in open_now:
             return Survey(0, 0, 0, is_cyclic=True)
+        if type(current) in _SIZED and distinct + len(cast("list[object]", current)) > most_nodes:
+            return Survey(most_nodes + 1, 0, 0)
         parts = _parts(current)
         if parts is None:
             done[key] = _leaf(current)
