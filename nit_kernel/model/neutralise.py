@@ -43,7 +43,10 @@ _MARKERS = re.compile(
     r"\[(?=\[\[NIT_|/?(?:TOOL_CALLS|ARGS|CALL_ID|TOOL_RESULTS|TOOL_CONTENT|AVAILABLE_TOOLS)\])",
     re.IGNORECASE,
 )
-_ACTION = re.compile(r"(\bAction(?:[ _]?Input)?[*_`]*)(?=\s*[:：])", re.IGNORECASE)
+# As `react_trace.py` reads the label, decorated in any way; possessive, so that it stays linear.
+_ACTION = re.compile(
+    r"((?<![^\W_])Action(?:[ \t_]*+Input)?+[*_`]*+)(?=[\s*_`]*+[:：])", re.IGNORECASE
+)
 _PROBED = re.compile(r"\{|\[(?=\s*[A-Za-z_][\w.]*\s*\()")
 _MOST_PROBED_CHARS = 50_000
 _MOST_PROBES = 2_000
