@@ -1,17 +1,17 @@
 //! Diagnostics as text: with source line and caret for a person, in one line for a model.
 
-use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet, renderer::DecorStyle};
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet, renderer::DecorStyle};
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::span::{LineIndex, Span, offset};
+use crate::span::{LineIndex, Position, Span, offset};
 
-/// What stands where a file has its name.
-const SOURCE_NAME: &str = "<nit>";
+/// Stands for the place until the text is rendered: characters that nobody writes (private use).
+const PLACE: &str = "\u{F8FF}\u{F8FE}";
 /// Lines that are longer are shown as a window around the place.
 const LONGEST_LINE: u32 = 400;
 /// Characters on both sides of the place in such a window.
 const WINDOW: usize = 60;
-/// A further place that is more lines away is named, but not shown.
+/// A further place that is more lines away is left out.
 const FARTHEST_LINE: u32 = 50;
 
 /// The finding with its source line, a caret and the hint.
@@ -19,16 +19,8 @@ pub fn render(diagnostic: &Diagnostic, source: &str, lines: &LineIndex, color: b
     let excerpt = Excerpt::new(diagnostic, source, lines);
     let mut snippet = Snippet::source(&excerpt.text)
         .line_start(excerpt.first_line as usize)
+        .path(PLACE)
         .annotation(AnnotationKind::Primary.span(excerpt.primary));
-    let mut origin = None;
-    if excerpt.is_window {
-        // The place in the source, not that in the part of the line which is shown.
-        let place = lines.position(source, diagnostic.span.start);
-        let path = Origin::path(SOURCE_NAME).line(place.line as usize);
-        origin = Some(path.char_column(place.column as usize));
-    } else {
-        snippet = snippet.path(SOURCE_NAME);
-    }
     for (range, label) in excerpt.labels {
         snippet = snippet.annotation(AnnotationKind::Context.span(range).label(label));
     }
@@ -39,7 +31,6 @@ pub fn render(diagnostic: &Diagnostic, source: &str, lines: &LineIndex, color: b
     let mut group = level
         .primary_title(diagnostic.message.as_str())
         .id(diagnostic.code.as_ref())
-        .elements(origin)
         .element(snippet);
     if let Some(hint) = &diagnostic.hint {
         group = group.element(Level::HELP.with_name("hint").message(hint.as_str()));
@@ -49,7 +40,17 @@ pub fn render(diagnostic: &Diagnostic, source: &str, lines: &LineIndex, color: b
     } else {
         Renderer::plain()
     };
-    renderer.decor_style(DecorStyle::Ascii).render(&[group])
+    let text = renderer.decor_style(DecorStyle::Ascii).render(&[group]);
+    with_place(&text, lines.position(source, diagnostic.span.start))
+}
+
+/// Put the place where the renderer has written a file's name and a place in the excerpt.
+fn with_place(text: &str, place: Position) -> String {
+    let Some((head, tail)) = text.split_once(PLACE) else {
+        return text.to_owned();
+    };
+    let tail = tail.trim_start_matches(|c: char| c == ':' || c.is_ascii_digit());
+    format!("{head}line {}, column {}{tail}", place.line, place.column)
 }
 
 /// The finding in one line: code, place, message, hint.
@@ -75,7 +76,6 @@ type Range = std::ops::Range<usize>;
 /// The lines that are shown, with places inside of them.
 struct Excerpt<'d> {
     text: String,
-    is_window: bool,
     first_line: u32,
     primary: Range,
     labels: Vec<(Range, &'d str)>,
@@ -96,7 +96,6 @@ impl<'d> Excerpt<'d> {
         }
         let mut excerpt = Self {
             text: String::new(),
-            is_window: false,
             first_line: first,
             primary: 0..0,
             labels: Vec::new(),
@@ -155,7 +154,6 @@ impl<'d> Excerpt<'d> {
         }
         Self {
             text,
-            is_window: true,
             first_line: line,
             primary: start..end,
             labels: Vec::new(),

@@ -23,7 +23,7 @@ fn first(source: &str) -> Diagnostic {
 fn a_finding_shows_its_line_a_caret_and_a_hint() {
     insta::assert_snapshot!(rendered("$rows = search(q=\"x\")\n$rows.0.title\n"), @r#"
     error[NIT215]: `.0` is not a field
-     --> <nit>:2:6
+     --> line 2, column 6
       |
     2 | $rows.0.title
       |      ^^
@@ -36,7 +36,7 @@ fn a_finding_shows_its_line_a_caret_and_a_hint() {
 fn carets_line_up_under_wide_characters() {
     insta::assert_snapshot!(rendered("echo(msg=\"你好，世界\", n=1 + 2)"), @r#"
     error[NIT205]: NIT has no operators: `+` cannot stand here
-     --> <nit>:1:23
+     --> line 1, column 23
       |
     1 | echo(msg="你好，世界", n=1 + 2)
       |                            ^
@@ -49,14 +49,14 @@ fn carets_line_up_under_wide_characters() {
 fn further_places_are_named() {
     insta::assert_snapshot!(rendered("f(\n  a=[1, 2,\n  b=3\n)\n"), @r#"
     error[NIT201]: expected `,` or `]`, found `=`
-     --> <nit>:3:4
+     --> line 3, column 4
       |
     3 |   b=3
       |    ^
     "#);
     insta::assert_snapshot!(rendered("$a = f(x=1\n$b = g()\n"), @r#"
     error[NIT202]: `(` is never closed: expected `)`
-     --> <nit>:1:7
+     --> line 1, column 7
       |
     1 | $a = f(x=1
       |       ^
@@ -67,7 +67,7 @@ fn further_places_are_named() {
     "#);
     insta::assert_snapshot!(rendered("{\"a\": 1, \"b\": 2, \"a\": 3}"), @r#"
     error[NIT221]: the key `"a"` appears twice in the dict
-     --> <nit>:1:18
+     --> line 1, column 18
       |
     1 | {"a": 1, "b": 2, "a": 3}
       |  --- first here  ^^^
@@ -80,14 +80,14 @@ fn further_places_are_named() {
 fn a_place_at_the_end_and_one_on_many_lines_are_shown() {
     insta::assert_snapshot!(rendered("$x = "), @r#"
     error[NIT201]: expected a value, found the end of the script
-     --> <nit>:1:6
+     --> line 1, column 6
       |
     1 | $x = 
       |      ^
     "#);
     insta::assert_snapshot!(rendered("f(t=\"\"\"one\ntwo\n"), @r#"
     error[NIT106]: unterminated string: its closing `"""` is missing
-     --> <nit>:1:5
+     --> line 1, column 5
       |
     1 | f(t="""one
       |     ^^^
@@ -100,7 +100,7 @@ fn a_place_at_the_end_and_one_on_many_lines_are_shown() {
 fn line_breaks_of_all_kinds_count_as_one_line_each() {
     insta::assert_snapshot!(rendered("f()\rg()\r\nh(1 2)"), @r#"
     error[NIT204]: expected `,` or `)`, found `2`
-     --> <nit>:3:5
+     --> line 3, column 5
       |
     3 | h(1 2)
       |     ^
@@ -118,9 +118,8 @@ fn very_long_lines_are_cut_around_the_place() {
     );
     insta::assert_snapshot!(rendered(&source), @r#"
     error[NIT215]: `.5` is not a field
-     --> <nit>:1:5013
+     --> line 1, column 5013
       |
-     ::: 
     1 | …xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", b=$x.5, c="你你你你你你你你你你你你你你你你你你你你你你你你你你你你你你你...
       |                                                               ^^
       |
