@@ -8,11 +8,12 @@ PY := $(BIN)/python
 RUST := --manifest-path rust/Cargo.toml
 SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock $(shell find rust -path rust/target -prune -o -path rust/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
-.PHONY: help demo test check format-check rust-test python-test bench fuzz lab format clean
+.PHONY: help demo test test-oldest check format-check rust-test python-test bench fuzz lab format clean
 
 help:
 	@echo "make demo    set up, run examples/quickstart.ipynb in the NIT kernel, print every cell"
 	@echo "make test    everything that CI runs"
+	@echo "make test-oldest  the notebook's tests with the oldest Jupyter packages that it takes"
 	@echo "make check   formatting, lint, layers and types only"
 	@echo "make format  rewrite the sources in the house's layout"
 	@echo "make lab     JupyterLab on the examples"
@@ -61,6 +62,19 @@ rust-test: $(VENV)/.dev
 python-test: $(VENV)/.dev
 	$(PY) -m pytest
 
+# The newest packages are what `make test` has installed.
+OLDEST := .venv-oldest
+OLDEST_PINS := "ipykernel==7.1.0" "ipython==9.6.0" "ipywidgets==8.1.5"
+
+$(OLDEST)/.made: $(SOURCES)
+	"$(PYTHON)" -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(OLDEST)/bin/python -m pip install --quiet --group test $(OLDEST_PINS) --editable ".[all]"
+	touch $@
+
+test-oldest: $(OLDEST)/.made
+	$(OLDEST)/bin/python -m pytest tests/notebook tests/e2e -m "not browser" --ignore tests/e2e/test_packaging.py
+
 format: $(VENV)/.dev
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
@@ -75,5 +89,5 @@ fuzz:
 	cd rust/fuzz && for target in $$(cargo +nightly fuzz list); do cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
 clean:
-	rm -rf $(VENV) rust/target dist build
+	rm -rf $(VENV) $(OLDEST) rust/target dist build
 	rm -f nit_kernel/_syntax*.so
