@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nit_kernel.errors import CodecError, NitError
 from nit_kernel.language.values import json_text
+from nit_kernel.model.messages import Message, text_of
 from nit_kernel.model.prompt import CANCELLED
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ REPEATED = (
     "person in plain words now, or do something else"
 )
 """Small models repeat a call for ever once it went well."""
+
+_FOUND_OUT = "This is what was found out. Answer the request with it, in plain words:"
 
 
 def report(
@@ -60,6 +63,23 @@ def stopped(blocks: Sequence[BlockFinished], scripts: int) -> str:
     for number in range(len(blocks) + 1, scripts + 1):
         sections.append(f"{_name(number, scripts)}{_NOTHING_RAN}")
     return "\n\n".join([*sections, _STOPPED])
+
+
+def for_words_alone(messages: Sequence[Message]) -> list[Message]:
+    """Return the turn as a question with what was found out, for a model that only has to answer.
+
+    How it asked for that is left out: a small model would write the same once more.
+    """
+    question = messages[0]
+    found: list[str] = []
+    for message in reversed(messages[1:]):
+        if message.get("role") == "assistant":
+            if found:
+                break
+        else:
+            found.insert(0, text_of(message).replace(REPEATED, "").strip())
+    listed = "\n\n".join(found)
+    return [question, {"role": "user", "content": f"{_FOUND_OUT}\n{listed}", "kind": "report"}]
 
 
 def result(outcome: CallOutcome, notes: Sequence[str]) -> tuple[str, bool]:

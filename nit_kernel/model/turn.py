@@ -273,8 +273,10 @@ class TurnLoop:
         may_retry = True
         while True:
             codec = self._current.codec
-            has_tools = self._current is not _WORDS_ALONE
-            request = self._plan.request(codec, self._turn.messages, has_tools=has_tools)
+            messages, has_tools = self._turn.messages, self._current is not _WORDS_ALONE
+            if not has_tools:
+                messages = told.for_words_alone(messages)
+            request = self._plan.request(codec, messages, has_tools=has_tools)
             context = self._context(request, attempt)
             reply = Reply()
             self._link.emit(RoundStarted(number=self._meter.rounds + 1, attempt=attempt))

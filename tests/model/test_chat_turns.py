@@ -421,12 +421,16 @@ def test_a_model_that_repeats_itself_is_told_so_and_at_last_asked_for_words_alon
         second = events_of(chat, "again")
         assert_valid(chat)
     told = ["exactly this before" in request.last_text for request in model.requests]
-    assert told == [False, False, True, True, False, False]
+    assert told == [False, False, True, False, False, False]
     assert (shown(first), shown(second)) == ("It is 3.", "3")
     assert desk.calls == [("add", 1, 2)] * 4
     alone = model.requests[3]
     assert "tools" not in alone
     assert alone.handshake_id is None
+    assert "add(" not in alone.text
+    assert alone.spoken("assistant") == []
+    assert "go" in alone.last_text
+    assert "3" in alone.last_text
     assert ("tools" in model.requests[4]) == (codec == "native")
 
 
