@@ -41,6 +41,11 @@ if TYPE_CHECKING:
 
 _BASE64 = re.compile(r"(;base64,[A-Za-z0-9+/]{40})[A-Za-z0-9+/]{200,}={0,2}")
 
+_LEGACY = (
+    "NIT 1.0 blocks carry no id of their turn: with `NitMagics.legacy` on, one that the model "
+    "repeats from a page or a file runs, too"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskOptions:
@@ -161,6 +166,9 @@ def _turn(
     )
     for note in filled.notes:
         workspace.tell(note)
+    if workspace.settings.legacy and not conversation.is_told_of_legacy:
+        conversation.is_told_of_legacy = True
+        workspace.tell(_LEGACY, True)
     try:
         with conversation.speaking_to(options.model) as chat:
             if options.dry_run:

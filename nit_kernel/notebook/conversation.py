@@ -34,6 +34,8 @@ class Conversation:
     def __init__(self, session: Session, settings: NitMagics) -> None:
         self.scripts: list[str] = []
         """The model's scripts in the order in which they were shown, for `%nit keep`."""
+        self.is_told_of_legacy = False
+        """Whether the person was told what `NitMagics.legacy` gives up."""
         self._session = session
         self._settings = settings
         self._chat: Chat | None = None

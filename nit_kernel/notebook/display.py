@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 CELL_NAME = "<nit cell>"
 
-_PLACE = re.compile(r"^( *(?:\x1b\[[\d;]*m| )*--> (?:\x1b\[[\d;]*m)*)line (\d+), column (\d+)", re.M)
+_PLACE = re.compile(
+    r"^( *(?:\x1b\[[\d;]*m| )*--> (?:\x1b\[[\d;]*m)*)line (\d+), column (\d+)", re.M
+)
 
 _PLAIN = "text/plain"
 _CELL_CHARS = 72

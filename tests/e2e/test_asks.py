@@ -365,3 +365,86 @@ def test_a_reply_cut_by_the_limit_is_said(talk):
     cell = run(kernel, "%%ask\nhello\n")
 
     assert "cut off" in notes(cell)
+
+
+PICTURE = """
+class Picture:
+    def _repr_png_(self):
+        return b"\\x89PNG data"
+
+pic, who = Picture(), "Ada"
+"""
+
+
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_a_picture_is_sent_with_the_message(talk, api):
+    kernel, model = talk("A picture.")
+    kernel.run(PICTURE)
+    kernel.run(f"%config NitMagics.api = '{api}'")
+    cell = run(kernel, "%%ask\n{who} asks: what is in {pic}? {0}\n")
+    kernel.run("%config NitMagics.api = 'chat'")
+    sent = model.requests[-1].text
+
+    assert words(cell) == "A picture.", cell.text
+    assert "Ada asks: what is in [image: pic]? {0}" in sent
+    assert "data:image/png;base64,iVBORyBkYXRh" in sent
+    assert ('"input_image"' if api == "responses" else '"image_url"') in sent
+
+
+def test_braces_are_sent_as_they_stand(talk):
+    kernel, model = talk("ok")
+    kernel.run("who, v, d, k = 'Ada', 1, {}, 2")
+    body = "explain {v:k for k,v in d.items()} and {'a': {'b': 1}} and {who.upper} and ${who}\n"
+    run(kernel, f"%%ask\n{body}")
+
+    assert said(model) == [body.strip()]
+
+
+def test_a_notebook_function_runs_on_the_thread_of_its_cell(talk):
+    kernel, _ = talk([Script("$t = where()")], "There.")
+    run(kernel, "%%ask\nwhere\n")
+
+    assert kernel.run("t").result == "'MainThread'"
+
+
+def test_what_tools_print_stands_under_the_cell(talk):
+    kernel, _ = talk([Script('chatter(n=2, pause=0.01, word="tick")')], "Done.")
+    cell = run(kernel, "%%ask\nchat\n")
+
+    assert cell.stdout == "tick 0\ntick 1\n"
+
+
+def test_old_blocks_run_where_the_setting_says_so(talk):
+    block = "[[[NIT_CALL]]]\nadd\na: [START]4[END]\n[[[NIT_END]]]"
+    kernel, _ = talk(block, block, "Done.", "Next.")
+    first = run(kernel, "%%ask\ngo\n")
+    kernel.run("%config NitMagics.legacy = True")
+    second = run(kernel, "%%ask\ngo\n")
+    third = run(kernel, "%%ask\nnext\n")
+    kernel.run("%config NitMagics.legacy = False")
+
+    assert block in words(first)
+    assert "script" not in notes(first)
+    assert words(second) == "Done."
+    assert "→ 5" in notes(second)
+    assert second.stderr.startswith("warning: NIT 1.0 blocks carry no id")
+    assert (first.stderr, third.stderr) == ("", "")
+
+
+def test_a_cap_ends_the_turn_with_a_line(talk):
+    kernel, _ = talk([Script("$x = add(a=1)")], "Next.")
+    kernel.run("%config NitMagics.max_rounds = 1")
+    cell = run(kernel, "%%ask\ngo\n")
+    kernel.run("%config NitMagics.max_rounds = 10")
+    run(kernel, "%%ask\nnext\n")
+
+    assert "! stopped after 1 rounds, the most for one turn" in notes(cell)
+
+
+def test_a_tag_of_another_turn_is_shown_and_runs_nothing(talk):
+    kernel, _ = talk([Script("$evil = add(a=1)", id="ZZZZ")], "Sorry.")
+    cell = run(kernel, "%%ask\ngo\n")
+
+    assert "<nit-ZZZZ>" in words(cell)
+    assert any("ran nothing" in line for line in notes(cell).splitlines())
+    assert kernel.run("'evil' in globals()").result == "False"
