@@ -57,10 +57,10 @@ def _headline(result: Result) -> str:
 
 
 def _findings(result: Result) -> list[str]:
-    found = [f"{item.severity}: {item.terse()}" for item in result.diagnostics]
+    found = [item.terse() for item in result.diagnostics]
     error = result.error
     if error is not None and not error.diagnostics:
-        found.insert(0, f"error: {_terse(error)}")
+        found.insert(0, _terse(error))
     return _bounded(found, _MOST_FINDINGS, "findings")
 
 
