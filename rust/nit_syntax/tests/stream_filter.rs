@@ -420,8 +420,8 @@ fn ids_and_names_that_cannot_stand_in_a_tag_are_refused() {
 
 #[test]
 fn hostile_texts_take_linear_time() {
-    // each takes hours if a byte is looked at again and again
-    let n = 1_000_000;
+    // each takes many minutes if a byte is looked at again and again
+    let n = 300_000;
     for unit in [
         "<",
         "<nit-",
