@@ -99,8 +99,8 @@ class AskPage:
         self._drawn_at = 0.0
         self._words_changed = self._notes_changed = False
         self._is_over = False
-        first = {"text/plain": waiting, "text/markdown": waiting}
-        self._words = _shown(first)
+        self._waiting = {"text/plain": waiting, "text/markdown": waiting}
+        self._words: DisplayHandle | None = None
         self._below: DisplayHandle | None = None
 
     @property
@@ -135,6 +135,7 @@ class AskPage:
                 self.notes.think(text)
             case TurnStarted(model=model, codec=codec):
                 self._model, self._codec = model, codec
+                self._words = _shown(self._waiting)
                 return
             case RoundStarted():
                 self._said.begin_reply()
@@ -160,6 +161,9 @@ class AskPage:
                 self._badge(f"{tag} is none of this turn; it ran nothing")
             case Notice(text=text):
                 self._badge(text)
+            case TurnFinished() if self._words is None:
+                # Nothing was asked: the error says it all.
+                return
             case TurnFinished(reason=reason, usage=usage):
                 if reason == "interrupted":
                     self._badge("interrupted", is_bad=True)
@@ -217,6 +221,8 @@ class AskPage:
                 self._draw()
 
     def _draw(self) -> None:
+        if self._words is None:
+            return
         self._drawn_at = time.monotonic()
         if self._words_changed:
             self._words_changed = False

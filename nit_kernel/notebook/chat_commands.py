@@ -115,6 +115,11 @@ def _named(workspace: Workspace, rest: str) -> None:
     if rest:
         conversation.leave_local()
         workspace.settings.model = rest
+    if not conversation.is_set_up:
+        from nit_kernel.model.failures import nothing_set  # noqa: PLC0415 - takes its time
+
+        print(nothing_set().render())  # noqa: T201
+        return
     chat = conversation.chat
     name = chat.model or "the only one that the server offers"
     print(f"model: {name}, at {chat.address}; codec: {workspace.settings.codec}")  # noqa: T201

@@ -98,6 +98,12 @@ class Conversation:
     # Which model
 
     @property
+    def is_set_up(self) -> bool:
+        """Whether there is a key or an address."""
+        endpoint = self._wanted()
+        return endpoint.api_key is not None or endpoint.base_url is not None
+
+    @property
     def local(self) -> LocalServer | None:
         """The server on this machine, where `%nit model local` started one."""
         return self._local

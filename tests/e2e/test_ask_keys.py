@@ -52,8 +52,12 @@ def test_without_a_key_and_an_address_two_lines_say_what_to_set(kernel):
     set_up(kernel, None, None)
     cell = run(kernel, "%%ask\nhello\n")
 
+    shown = kernel.run("%nit model")
+
     lines = cell.error.splitlines()
     assert cell.status == "error"
+    assert cell.displays == []
+    assert shown.stdout.splitlines() == lines
     assert len(lines) == 2
     assert "OPENAI_API_KEY" in lines[0]
     assert "OPENAI_BASE_URL" in lines[0]
