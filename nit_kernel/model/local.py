@@ -138,6 +138,13 @@ class LocalServer:
         if process.stdout is not None:
             process.stdout.close()
 
+    def let_go(self) -> None:
+        """Have the process end by itself, soon, for whoever cannot wait for it."""
+        atexit.unregister(self.close)
+        process = self._process
+        if process.stdin is not None and not process.stdin.closed:
+            process.stdin.close()
+
     def __enter__(self) -> Self:
         return self
 

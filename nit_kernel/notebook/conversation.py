@@ -142,7 +142,10 @@ class Conversation:
         """Stop what goes on, and the server on this machine."""
         if self._chat is not None:
             self._chat.close()
-        self.leave_local()
+        server, self._local = self._local, None
+        if server is not None:
+            # A kernel that ends is not held up.
+            server.let_go()
 
     # Settings
 
