@@ -12,11 +12,10 @@ to say what is wrong with a schema. Both only when first needed: plain schemas n
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final, cast
 
 from nit_kernel.config import Limits
-from nit_kernel.language.json_form import clean_text, to_json
+from nit_kernel.language.json_form import to_json
 from nit_kernel.language.parameters import Declared, declared_parameters
 from nit_kernel.language.shapes import DEEPEST_VALUE, SCALARS, survey
 from nit_kernel.runtime.conversion import Conversion, Place, check_size
@@ -36,6 +35,7 @@ from nit_kernel.runtime.schema_form import (
     usable_schema,
 )
 from nit_kernel.runtime.schema_nodes import PYTHON_TYPES, SchemaNode, SchemaTree
+from nit_kernel.runtime.validator_view import as_json, hollow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -369,7 +369,7 @@ class Coercer:
         validator = self._validator(node)
         if _says_valid(validator, value):
             return True
-        view = _as_json(_without_free(node, value))
+        view = as_json(_without_free(node, value))
         return view is not value and _says_valid(validator, view)
 
     def _refuse_misfit(self, node: SchemaNode, value: object, keys: list[object]) -> None:
@@ -441,19 +441,12 @@ def _first_error(schema: JsonObject, value: object) -> jsonschema_rs.ValidationE
     validator = jsonschema_rs.validator_for(schema, offline=True, validate_formats=False)
     most = _DEFAULT_LIMITS.value_nodes
     if not survey(value, most_nodes=most).is_walkable(most):
-        value = _hollow(value)
+        value = hollow(value)
     try:
-        return next(validator.iter_errors(_as_json(value)), None)
+        return next(validator.iter_errors(as_json(value)), None)
     except ValueError:
         # Some part is no JSON; the schema says nothing of parts, so a stand-in will do.
         return next(validator.iter_errors(to_json(value)), None)
-
-
-def _hollow(value: object) -> object:
-    """A value that is too large to walk without its members: the schema says nothing of them."""
-    if isinstance(value, dict):
-        return dict.fromkeys(cast("dict[object, object]", value))
-    return [None] * len(cast("list[object]", value)) if isinstance(value, list) else value
 
 
 def _refuse_to_fetch(address: str) -> JsonValue:
@@ -486,36 +479,3 @@ def _without_free(node: SchemaNode, value: object, depth: int = 0) -> object:
         else:
             seen[key] = _without_free(nodes[0], member, depth + 1) if len(nodes) == 1 else member
     return seen if any(seen[key] is not member for key, member in held.items()) else held
-
-
-def _as_json(value: object) -> object:
-    """Return the value with stand-ins for what tools take and JSON does not: `nan`, half letters.
-
-    What needs none is returned as it is.
-    """
-    return _with_stand_ins(value, {}, 0)
-
-
-def _with_stand_ins(value: object, done: dict[int, object], depth: int) -> object:
-    if isinstance(value, float):
-        if math.isfinite(value):
-            return value
-        return 0.5 if math.isnan(value) else math.copysign(1e308, value)
-    if isinstance(value, str):
-        return clean_text(value)
-    if type(value) not in (list, dict) or depth > DEEPEST_VALUE:
-        return value
-    key = id(value)
-    if key not in done:
-        done[key] = value  # also what a value inside itself stands for
-        if isinstance(value, list):
-            items = cast("list[object]", value)
-            fresh = [_with_stand_ins(item, done, depth + 1) for item in items]
-            if any(new is not old for new, old in zip(fresh, items, strict=True)):
-                done[key] = fresh
-        else:
-            held = cast("dict[object, object]", value)
-            changed = {k: _with_stand_ins(item, done, depth + 1) for k, item in held.items()}
-            if any(changed[k] is not item for k, item in held.items()):
-                done[key] = changed
-    return done[key]

@@ -132,54 +132,6 @@ def test_options_of_the_decorator_are_kept() -> None:
     assert weather(a=1) == {"a": 1}
 
 
-NUMPY = """Add.
-
-Parameters
-----------
-a, b : int
-    Two numbers.
-c
-    Another one,
-    or none.
-
-Returns
--------
-int
-    The sum.
-"""
-SPHINX = """Add.
-
-:param int a: Two numbers.
-:param b: Two numbers.
-:param c: Another one,
-    or none.
-:returns: The sum.
-"""
-GOOGLE = """Add.
-
-Args:
-    a (int): Two numbers.
-    b: Two numbers.
-    c: Another one,
-        or none.
-
-Returns:
-    The sum.
-"""
-
-
-@pytest.mark.parametrize("text", [NUMPY, SPHINX, GOOGLE])
-def test_parameters_are_described_in_each_style_of_docstring(text: str) -> None:
-    def add(a: int, b: int, c: int = 0) -> int:
-        return a + b + c
-
-    add.__doc__ = text
-    spec = tool_of(add).spec
-    words = {name: member["description"] for name, member in spec.parameters["properties"].items()}
-    assert spec.description == "Add."
-    assert words == {"a": "Two numbers.", "b": "Two numbers.", "c": "Another one, or none."}
-
-
 def test_a_function_without_words_or_hints_takes_anything() -> None:
     def anything(a, b=None):
         return [a, b]
