@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 use nit_syntax::ast::{NodeKind, Tree};
 use nit_syntax::diagnostic::{Diagnostic, Severity};
 use nit_syntax::equality::{Sourced, are_equal};
-use nit_syntax::lower::{self, NameRead, Program, Read, Step, Target};
+use nit_syntax::lower::lower;
+use nit_syntax::program::{self, NameRead, Program, Read, Step, Target};
 use nit_syntax::span::Span;
-use nit_syntax::{Legacy, Limits, Options};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -15,6 +15,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::diagnostic::PyDiagnostic;
 use crate::place::PySpan;
+use crate::shape::Shape;
 use crate::source::Source;
 use crate::values::{Builder, Run, Values};
 use crate::views::Statement;
@@ -23,37 +24,6 @@ use crate::views::Statement;
 pub const CALL: u8 = 0;
 /// The kind of a step that is a value.
 pub const VALUE: u8 = 1;
-
-/// Longer sources are parsed without holding up Python's other threads.
-const LONG_SOURCE: usize = 65_536;
-
-/// What all calls that look alike have in common.
-#[pyclass(frozen, eq, hash, module = "nit_kernel._syntax")]
-#[derive(PartialEq, Eq, Hash)]
-pub struct Shape {
-    #[pyo3(get)]
-    tool: String,
-    #[pyo3(get)]
-    kinds: String,
-    #[pyo3(get)]
-    exact: bool,
-    #[pyo3(get)]
-    legacy: bool,
-    arguments: Vec<Option<String>>,
-}
-
-#[pymethods]
-impl Shape {
-    #[getter]
-    fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.arguments)
-    }
-
-    fn __repr__(&self) -> String {
-        let (names, kinds) = (&self.arguments, &self.kinds);
-        format!("Shape({:?}, {names:?}, {kinds:?})", self.tool)
-    }
-}
 
 /// A parsed script.
 #[pyclass(frozen, module = "nit_kernel._syntax")]
@@ -73,6 +43,21 @@ pub struct Script {
 type Row<'py, T> = PyResult<(u32, T, Bound<'py, PyAny>, Bound<'py, PyAny>, u32, u32)>;
 
 impl Script {
+    /// A parsed source, of which nothing has been asked yet.
+    pub fn new(source: Source, tree: Tree, findings: Vec<Diagnostic>, value_bytes: usize) -> Self {
+        Self {
+            source: Arc::new(source),
+            tree,
+            findings,
+            value_bytes,
+            program: OnceLock::new(),
+            names: OnceLock::new(),
+            diagnostics: PyOnceLock::new(),
+            statements: PyOnceLock::new(),
+            shapes: PyOnceLock::new(),
+        }
+    }
+
     fn text<'a>(&'a self, py: Python<'a>) -> &'a str {
         self.source.text(py)
     }
@@ -84,7 +69,7 @@ impl Script {
 
     fn program(&self, py: Python<'_>) -> &Program {
         self.program
-            .get_or_init(|| lower::lower(self.text(py), &self.tree))
+            .get_or_init(|| lower(self.text(py), &self.tree))
     }
 
     fn name<'a, 'py>(&'a self, py: Python<'py>, number: u32) -> &'a Bound<'py, PyString> {
@@ -226,22 +211,10 @@ impl Script {
     fn shapes(&self, py: Python<'_>) -> PyResult<Py<PyTuple>> {
         let make = || {
             let program = self.program(py);
-            let name = |number: u32| program.names.get(number as usize).map(ToString::to_string);
-            let shape = |shape: &lower::Shape| Shape {
-                tool: shape.tool.to_string(),
-                kinds: shape.kinds.clone(),
-                exact: shape.exact,
-                legacy: shape.legacy,
-                arguments: shape
-                    .names
-                    .iter()
-                    .map(|number| number.and_then(name))
-                    .collect(),
-            };
             let shapes: PyResult<Vec<_>> = program
                 .shapes
                 .iter()
-                .map(|found| Bound::new(py, shape(found)))
+                .map(|shape| Bound::new(py, Shape::of(shape, &program.names)))
                 .collect();
             PyTuple::new(py, shapes?).map(Bound::unbind)
         };
@@ -273,7 +246,7 @@ impl Script {
 
     #[getter]
     fn dollar_strings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let found = lower::dollar_strings(self.text(py), &self.tree);
+        let found = program::dollar_strings(self.text(py), &self.tree);
         let rows: Vec<_> = found
             .iter()
             .map(|(name, span)| (name.as_ref(), span.start, span.end))
@@ -474,76 +447,4 @@ impl Script {
     fn __repr__(&self) -> String {
         format!("<Script of {} statements>", self.tree.statements().len())
     }
-}
-
-/// Parse a script. Never raises for its text: what is wrong is in `diagnostics`.
-#[pyfunction]
-#[pyo3(signature = (source, *, script_bytes = 262_144, statements = 10_000, nesting = 100, value_bytes = 10_000_000, value_nodes = 1_000_000, legacy = "allow"))]
-fn parse(
-    source: &Bound<'_, PyString>,
-    script_bytes: usize,
-    statements: usize,
-    nesting: u32,
-    value_bytes: usize,
-    value_nodes: usize,
-    legacy: &str,
-) -> PyResult<Script> {
-    let py = source.py();
-    let options = Options {
-        limits: Limits {
-            script_bytes,
-            statements,
-            nesting,
-            value_bytes,
-            value_nodes,
-        },
-        legacy: match legacy {
-            "allow" => Legacy::Allow,
-            "off" => Legacy::Off,
-            "only" => Legacy::Only,
-            _ => {
-                return Err(PyValueError::new_err(
-                    "legacy is \"allow\", \"off\" or \"only\"",
-                ));
-            }
-        },
-    };
-    let (source, surrogate) = Source::new(source)?;
-    let text = source.text(py);
-    let parsed = if text.len() > LONG_SOURCE {
-        py.detach(|| nit_syntax::parse(text, &options))
-    } else {
-        nit_syntax::parse(text, &options)
-    };
-    let mut findings = parsed.diagnostics;
-    if let Some(place) = surrogate {
-        let at = findings.partition_point(|other| other.span.start < place.start);
-        findings.insert(at, nit_syntax::lone_surrogate(place));
-        findings.truncate(nit_syntax::diagnostic::MOST_DIAGNOSTICS);
-    }
-    Ok(Script {
-        source: Arc::new(source),
-        tree: parsed.tree,
-        findings,
-        value_bytes,
-        program: OnceLock::new(),
-        names: OnceLock::new(),
-        diagnostics: PyOnceLock::new(),
-        statements: PyOnceLock::new(),
-        shapes: PyOnceLock::new(),
-    })
-}
-
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("CALL", CALL)?;
-    module.add("VALUE", VALUE)?;
-    module.add_class::<Script>()?;
-    module.add_class::<Shape>()?;
-    module.add_class::<PyDiagnostic>()?;
-    module.add_class::<PySpan>()?;
-    module.add_class::<Statement>()?;
-    module.add_class::<crate::views::Reference>()?;
-    module.add_class::<crate::views::Template>()?;
-    module.add_class::<crate::views::LiteralValue>()?;
-    module.add_function(wrap_pyfunction!(parse, module)?)
 }

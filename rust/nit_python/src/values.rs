@@ -1,13 +1,14 @@
 //! The values of a step: from the tree to Python objects, at the moment they are needed.
 
 use nit_syntax::ast::{Node, NodeKind, Tree, flag};
-use nit_syntax::literal::{self, Integer};
-use nit_syntax::lower::Use;
+use nit_syntax::literal;
+use nit_syntax::program::Use;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PySet, PyString, PyTuple};
+use pyo3::types::{PyDict, PyFloat, PyList, PySet, PyString, PyTuple};
 
+use crate::numbers::integer;
 use crate::place::PySpan;
 use crate::source::Source;
 use crate::views::LiteralValue;
@@ -422,151 +423,15 @@ impl<'py> Builder<'_, 'py> {
     }
 
     /// What the next use stands for, and whether the path of its node is in it already.
-    fn next_use(&mut self) -> PyResult<(Bound<'py, PyAny>, bool)> {
+    pub fn next_use(&mut self) -> PyResult<(Bound<'py, PyAny>, bool)> {
         let outside = || PyIndexError::new_err("more reads than the step has");
         let run = self.run.as_mut().ok_or_else(outside)?;
         let found = *run.uses.next().ok_or_else(outside)?;
         Ok((run.values.get(found.index())?, found.is_whole()))
     }
 
-    /// An f-string, or strings that stand next to each other.
-    fn template(&mut self, index: u32) -> PyResult<Bound<'py, PyAny>> {
-        if self.run.is_none() {
-            return self.template_view(index);
-        }
-        if self.is_whole_template(index) {
-            return Ok(self.next_use()?.0);
-        }
-        let node = self.tree.node(index);
-        let mut parts = Vec::new();
-        self.template_parts(index, &mut parts)?;
-        self.join(&parts, node)
-    }
-
-    /// Whether a step of its own has made the text already.
-    fn is_whole_template(&self, index: u32) -> bool {
-        let run = self.run.as_ref();
-        let next = run.and_then(|run| run.uses.as_slice().first());
-        next.is_some_and(|found| found.is_whole())
-            && self.tree.node(index).kind == NodeKind::Template
-            && self.tree.has_reference(index)
-    }
-
-    fn template_parts(
-        &mut self,
-        index: u32,
-        parts: &mut Vec<Bound<'py, PyString>>,
-    ) -> PyResult<()> {
-        let end = self.tree.node(index).next;
-        let mut at = index + 1;
-        while at < end {
-            let node = self.tree.node(at);
-            let part = match node.kind {
-                NodeKind::Interpolation => self.interpolation(at, node)?,
-                _ => self.value(at)?,
-            };
-            parts.push(part.cast_into::<PyString>()?);
-            at = node.next;
-        }
-        Ok(())
-    }
-
-    fn interpolation(&mut self, index: u32, node: &Node) -> PyResult<Bound<'py, PyAny>> {
-        let value = self.value(index + 1)?;
-        let conversion = conversion(node);
-        let spec = self.spec(index, node);
-        let Some(run) = &self.run else {
-            return Ok(value);
-        };
-        let arguments = (value, conversion, spec, node.start, node.end);
-        run.host.call_method1(intern!(self.py, "text"), arguments)
-    }
-
     /// The place of a value.
     pub fn place(&self, index: u32) -> PySpan {
         PySpan::of(self.py, self.tree.value_span(index), self.places)
     }
-
-    /// The format spec of an interpolation.
-    pub fn spec(&self, index: u32, node: &Node) -> Option<&str> {
-        let spec = self.tree.node(self.tree.after_value(index + 1));
-        node.has(flag::SPEC).then(|| spec.span().text(self.source))
-    }
-
-    /// The parts as one text, within the limit.
-    fn join(&self, parts: &[Bound<'py, PyString>], node: &Node) -> PyResult<Bound<'py, PyAny>> {
-        let py = self.py;
-        let limit = self.run.as_ref().map_or(usize::MAX, |run| run.value_bytes);
-        let mut characters = 0_usize;
-        for part in parts {
-            characters = characters.saturating_add(part.len()?);
-        }
-        // A character has at most four bytes: only near the limit they must be counted.
-        if characters > limit / 4 {
-            let mut bytes = 0_usize;
-            for part in parts {
-                bytes = bytes.saturating_add(byte_length(part)?);
-            }
-            if bytes > limit {
-                if let Some(run) = &self.run {
-                    let arguments = (limit, "bytes", node.start, node.end);
-                    run.host.call_method1(intern!(py, "too_large"), arguments)?;
-                }
-                return Err(PyRuntimeError::new_err("`too_large` returned"));
-            }
-        }
-        let parts = PyList::new(py, parts)?;
-        PyString::new(py, "").call_method1(intern!(py, "join"), (parts,))
-    }
-}
-
-/// Bytes of a text in UTF-8.
-fn byte_length(text: &Bound<'_, PyString>) -> PyResult<usize> {
-    match text.to_str() {
-        Ok(utf8) => Ok(utf8.len()),
-        Err(_) => text
-            .call_method1(intern!(text.py(), "encode"), ("utf-8", "surrogatepass"))?
-            .len(),
-    }
-}
-
-/// `r`, `s` or nothing.
-pub fn conversion(node: &Node) -> Option<&'static str> {
-    if node.has(flag::REPR) {
-        Some("r")
-    } else if node.has(flag::STR) {
-        Some("s")
-    } else {
-        None
-    }
-}
-
-/// So many digits of any radix fit into 64 bits.
-const CHUNK: usize = 15;
-
-/// An integer of any size, whatever limit Python sets on the digits that it reads.
-pub fn integer<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    let (negative, radix, digits) = match literal::integer(text) {
-        Integer::Small(value) => return Ok(value.into_pyobject(py)?.into_any()),
-        Integer::Large {
-            negative,
-            radix,
-            digits,
-        } => (negative, radix, digits),
-    };
-    let mut value = 0_i64.into_pyobject(py)?.into_any();
-    for chunk in digits.as_bytes().chunks(CHUNK) {
-        let mut part = 0_u64;
-        let mut scale = 1_u64;
-        for digit in chunk {
-            let digit = char::from(*digit).to_digit(radix).unwrap_or_default();
-            part = part * u64::from(radix) + u64::from(digit);
-            scale *= u64::from(radix);
-        }
-        value = value.mul(scale)?.add(part)?;
-    }
-    if negative {
-        value = value.neg()?;
-    }
-    Ok(value.cast_into::<PyInt>()?.into_any())
 }

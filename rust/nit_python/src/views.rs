@@ -3,7 +3,7 @@
 
 use nit_syntax::ast::{NodeKind, flag};
 use nit_syntax::literal;
-use nit_syntax::lower::{argument_name, tool_name};
+use nit_syntax::program::{argument_name, tool_name};
 use nit_syntax::quote::quote;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyRecursionError;
@@ -309,7 +309,7 @@ impl<'py> Builder<'_, 'py> {
                         formats.push(String::new());
                     }
                     parts.push(self.view(at + 1)?);
-                    let conversion = crate::values::conversion(node).unwrap_or_default();
+                    let conversion = crate::templates::conversion(node).unwrap_or_default();
                     let spec = self.spec(at, node).unwrap_or_default();
                     formats.push(format!("{conversion}:{spec}"));
                     at = node.next;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::ast::{Node, NodeKind, Tree, flag};
 use crate::literal;
-use crate::lower::{argument_name, tool_name};
+use crate::program::{argument_name, tool_name};
 
 /// A tree with its source.
 #[derive(Clone, Copy, Debug)]

@@ -16,6 +16,7 @@ pub mod lower;
 mod mistakes;
 mod names;
 pub mod parser;
+pub mod program;
 pub mod quote;
 pub mod render;
 pub mod span;

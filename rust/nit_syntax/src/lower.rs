@@ -9,120 +9,15 @@
 //! Arguments are evaluated from left to right. So what may fail (a path, an f-string) and stands
 //! before a nested call becomes a step of its own before that call (it is *hoisted*).
 
-use std::borrow::Cow;
+mod shapes;
 
 use crate::ast::{Node, NodeKind, Statement, Tree, flag};
 use crate::literal;
-use crate::names::{Names, Seed, Slots};
+use crate::names::Names;
+use crate::program::{NameRead, Program, Read, Step, Target, Use};
 use crate::span::{Span, offset};
 
-/// Where the value of a step goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// Nowhere.
-    None,
-    /// The variable with this name.
-    Name(u32),
-    /// A temporary of the statement.
-    Slot(u32),
-}
-
-/// What a step reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Read {
-    /// The variable with this name.
-    Name(u32),
-    /// A temporary of the statement.
-    Slot(u32),
-}
-
-/// One step: a call, or a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// The node of the call or value.
-    pub node: u32,
-    /// Index of the call's shape; `None` for a value.
-    pub shape: Option<u32>,
-    /// Where the value goes.
-    pub target: Target,
-    /// Range in [`Program::reads`].
-    pub reads: (u32, u32),
-    /// Index in [`Program::uses`] of the first use.
-    pub first_use: u32,
-    /// Its place.
-    pub span: Span,
-}
-
-/// A use of a value in a step: which of the step's reads it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Use(u32);
-
-impl Use {
-    const WHOLE: u32 = 1 << 31;
-
-    /// Index among the reads of the step.
-    #[inline]
-    pub fn index(self) -> u32 {
-        self.0 & !Self::WHOLE
-    }
-
-    /// Whether the value is that of the node together with its path.
-    #[inline]
-    pub fn is_whole(self) -> bool {
-        self.0 & Self::WHOLE != 0
-    }
-}
-
-/// What all calls that look alike have in common.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// The tool's name.
-    pub tool: Box<str>,
-    /// The name of each argument, `None` for a positional one.
-    pub names: Vec<Option<u32>>,
-    /// One letter an argument: what kind of value it is.
-    pub kinds: String,
-    /// Whether the tool's name is the exact one.
-    pub exact: bool,
-    /// Whether the call is a NIT 1.0 block.
-    pub legacy: bool,
-}
-
-/// A place that reads a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NameRead {
-    /// The name.
-    pub name: u32,
-    /// The place, with the `$` if there is one.
-    pub span: Span,
-    /// Whether an earlier statement assigns the name.
-    pub assigned: bool,
-}
-
-/// The steps of a script.
-#[derive(Clone, Debug)]
-pub struct Program {
-    /// All names, by number.
-    pub names: Vec<Box<str>>,
-    /// All steps.
-    pub steps: Vec<Step>,
-    /// Index of the first step of each statement, and the number of steps at the end.
-    pub first_steps: Vec<u32>,
-    /// The target of each statement.
-    pub targets: Vec<Option<u32>>,
-    /// What the steps read.
-    pub reads: Vec<Read>,
-    /// For each node of a step that reads something, in the order of the text, which read it is.
-    pub uses: Vec<Use>,
-    /// The shapes of the calls.
-    pub shapes: Vec<Shape>,
-    /// Most slots that a statement needs.
-    pub slot_count: u32,
-    /// Reads of variables that no earlier statement assigns, in the order of the text.
-    pub free_variables: Vec<NameRead>,
-    /// Bare words that stand where a value should, in the order of the text.
-    pub bare_names: Vec<NameRead>,
-}
+use shapes::Shapes;
 
 /// Lower a tree.
 pub fn lower(source: &str, tree: &Tree) -> Program {
@@ -154,13 +49,7 @@ struct Lowering<'s> {
     tree: &'s Tree,
     names: Names,
     states: Vec<NameState>,
-    shape_seed: Seed,
-    shape_slots: Slots,
-    /// The words of each shape, one after the other, and where each ends.
-    shape_words: Vec<u32>,
-    shape_ends: Vec<u32>,
-    /// The words of the shape at hand.
-    words: Vec<u32>,
+    shapes: Shapes,
     /// The nodes of the statement whose value is in a slot, in the order of their index.
     in_slots: Vec<(u32, u32)>,
     next_slot: u32,
@@ -185,11 +74,7 @@ impl<'s> Lowering<'s> {
             tree,
             names: Names::new(),
             states: Vec::new(),
-            shape_seed: Seed::random(),
-            shape_slots: Slots::new(),
-            shape_words: Vec::new(),
-            shape_ends: Vec::new(),
-            words: Vec::new(),
+            shapes: Shapes::new(),
             in_slots: Vec::new(),
             next_slot: 0,
             program: Program {
@@ -388,95 +273,6 @@ impl<'s> Lowering<'s> {
         });
     }
 
-    /// The shape of a call; collects what its arguments use on the way.
-    fn shape(&mut self, call: u32, reads: u32) -> u32 {
-        let tree = self.tree;
-        let node = tree.node(call);
-        let tool = self.intern(&tool_name(self.source, tree.node(call + 1)));
-        self.words.clear();
-        self.words.push(tool);
-        self.words.push(if node.has(flag::LEGACY) {
-            // Each NIT 1.0 block is a shape of its own: the value of a key may name its tool.
-            u32::MAX - call
-        } else {
-            u32::from(node.flags & flag::EXACT)
-        });
-        let mut index = call + 2;
-        while index < node.next {
-            let argument = tree.node(index);
-            let name = match argument.kind {
-                NodeKind::Argument | NodeKind::QuotedArgument => {
-                    index += 1;
-                    self.intern(&argument_name(self.source, argument)) + 1
-                }
-                _ => 0,
-            };
-            let end = tree.after_value(index);
-            let before = self.program.uses.len();
-            self.uses(index, end, reads, NEVER);
-            let is_literal = before == self.program.uses.len();
-            let kind = if is_literal { self.kind(index) } else { b'?' };
-            self.words.push(name);
-            self.words.push(u32::from(kind));
-            index = end;
-        }
-        self.intern_shape(node)
-    }
-
-    fn intern_shape(&mut self, call: &Node) -> u32 {
-        let (words, ends) = (&self.shape_words, &self.shape_ends);
-        let words_of = |shape: u32| {
-            let at = |index: u32| ends.get(index as usize).copied().unwrap_or_default() as usize;
-            let start = if shape == 0 { 0 } else { at(shape - 1) };
-            words.get(start..at(shape)).unwrap_or_default()
-        };
-        if self.shape_slots.is_crowded() {
-            let seed = self.shape_seed;
-            self.shape_slots
-                .grow(|shape| seed.hash_words(words_of(shape)));
-        }
-        let hash = self.shape_seed.hash_words(&self.words);
-        let wanted = &self.words;
-        let (shape, is_new) = self
-            .shape_slots
-            .find(hash, |shape| words_of(shape) == wanted.as_slice());
-        if is_new {
-            self.shape_words.extend_from_slice(&self.words);
-            self.shape_ends.push(offset(self.shape_words.len()));
-            let arguments = self.words.get(2..).unwrap_or_default();
-            let pairs = arguments.chunks_exact(2);
-            let pair = |pair: &[u32]| match *pair {
-                [name, kind] => (name.checked_sub(1), char::from_u32(kind).unwrap_or('?')),
-                _ => (None, '?'),
-            };
-            let (names, kinds) = pairs.map(pair).unzip();
-            let tool = self.words.first().copied().unwrap_or_default();
-            let tool = Box::from(self.names.text(tool));
-            self.program.shapes.push(Shape {
-                tool,
-                names,
-                kinds,
-                exact: call.has(flag::EXACT),
-                legacy: call.has(flag::LEGACY),
-            });
-        }
-        shape
-    }
-
-    /// The letter of a value without references.
-    fn kind(&self, index: u32) -> u8 {
-        match self.tree.node(index).kind {
-            NodeKind::Int => b'i',
-            NodeKind::Float => b'f',
-            NodeKind::True | NodeKind::False => b'b',
-            NodeKind::Null => b'n',
-            NodeKind::List => b'l',
-            NodeKind::Dict => b'd',
-            NodeKind::Group => self.kind(index + 1),
-            _ => b's',
-        }
-    }
-
     /// Collect what the nodes of one value use. `base` is the value whose path is applied here:
     /// its own slot, if it has one, holds what stands before the path.
     fn uses(&mut self, start: u32, end: u32, reads: u32, base: u32) {
@@ -554,44 +350,4 @@ fn drop_inner(pending: &mut Vec<u32>, node: u32) {
     while pending.last().is_some_and(|inner| *inner > node) {
         pending.pop();
     }
-}
-
-/// The name of a call's tool, from its [`NodeKind::Tool`] or [`NodeKind::ExactTool`] node.
-pub fn tool_name<'s>(source: &'s str, node: &Node) -> Cow<'s, str> {
-    match node.kind {
-        NodeKind::ExactTool => literal::string_text(source, node.span(), node.flags),
-        _ => literal::tool_name(node.span().text(source)),
-    }
-}
-
-/// The name of an argument, from its node.
-pub fn argument_name<'s>(source: &'s str, node: &Node) -> Cow<'s, str> {
-    match node.kind {
-        NodeKind::QuotedArgument => literal::string_text(source, node.span(), node.flags),
-        _ => literal::normalize(node.span().text(source)),
-    }
-}
-
-/// `$name` inside of plain strings: the name and its place, in the order of the text.
-pub fn dollar_strings<'s>(source: &'s str, tree: &Tree) -> Vec<(Cow<'s, str>, Span)> {
-    let mut found = Vec::new();
-    for node in tree
-        .nodes
-        .iter()
-        .filter(|node| node.kind == NodeKind::String)
-    {
-        let text = node.span().text(source);
-        for at in memchr::memchr_iter(b'$', text.as_bytes()) {
-            let rest = text.get(at + 1..).unwrap_or_default();
-            if !rest.starts_with(crate::chars::is_name_start) {
-                continue;
-            }
-            let length = rest.find(|c| !crate::chars::is_name_continue(c));
-            let name = rest.get(..length.unwrap_or(rest.len())).unwrap_or_default();
-            let start = node.start + offset(at);
-            let span = Span::new(start, start + 1 + offset(name.len()));
-            found.push((literal::normalize(name), span));
-        }
-    }
-    found
 }

@@ -8,7 +8,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use nit_syntax::lower::{Program, Read, Target, lower};
+use nit_syntax::lower::lower;
+use nit_syntax::program::{Program, Read, Target};
 use nit_syntax::render::terse;
 use nit_syntax::span::LineIndex;
 use nit_syntax::{Options, parse};

@@ -9,7 +9,8 @@
 use nit_syntax::ast::{NodeKind, Tree};
 use nit_syntax::equality::{Sourced, are_equal};
 use nit_syntax::lexer::Lexer;
-use nit_syntax::lower::{dollar_strings, lower};
+use nit_syntax::lower::lower;
+use nit_syntax::program::dollar_strings;
 use nit_syntax::render::{render, terse};
 use nit_syntax::span::{LineIndex, Span};
 use nit_syntax::token::TokenKind;
