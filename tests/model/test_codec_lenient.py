@@ -90,6 +90,7 @@ def test_no_prefix_is_completed(value: Any, data: Any) -> None:
         ('{"p": "it\\\'s"}', {"p": "it's"}),
         ('{"t": "\\u6文\\u4e2d"}', {"t": "文中"}),
         ('{"c": "print("a", "b")"}', {"c": 'print("a", "b")'}),
+        ('{"c": "[{"a":"b"},{"a":"c"}]"}', {"c": '[{"a":"b"},{"a":"c"}]'}),
         ('\ufeff{"a": 1}', {"a": 1}),
     ],
 )
@@ -104,6 +105,9 @@ def test_a_slip_with_one_meaning_is_repaired(text: str, value: Any) -> None:
         pytest.param('{"p": "C:\\new\\dir"}', id="a backslash that may be an escape"),
         pytest.param('{"t": "\\u7文"}', id="another character than the escape begins"),
         pytest.param('{"t": "a", "u": "b"c", "d": "e"}', id="several readings"),
+        pytest.param('{"a": {"q": "a"}{"q": "b"}}', id="two objects in the place of one"),
+        pytest.param('{"a": "x"}, {"a": "y"}', id="two objects"),
+        pytest.param('[{"a": "x"] [{"a": "y"}]', id="a brace too few, and a second list"),
         pytest.param('{"{"ids":[1]}', id="a stray brace"),
         pytest.param('{"a":1,,"b":2}', id="a comma too many"),
         pytest.param('{"a":[1,2}', id="a bracket too few"),

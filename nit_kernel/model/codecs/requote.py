@@ -36,9 +36,28 @@ def requoted(text: str, start: int, accept: Callable[[JsonValue], bool] | None) 
         return None
     if accept is not None:
         found = [value for value in found if accept(value)]
-    if len(found) != 1:
+    if len(found) != 1 or _swallows_an_end(found[0]):
         return None
     return Read(found[0], len(text), ("quotes inside a string that were not escaped",))
+
+
+def _swallows_an_end(value: JsonValue) -> bool:
+    """Whether a string goes on behind a quote that may have ended it, with no other sign of a slip.
+
+    `{"q": "a"}{"q": "b"}` where one object belongs is two objects, and no text `a"}{"q": "b`.
+    """
+    pending = [value]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, dict):
+            pending.extend(each.values())
+        elif isinstance(each, list):
+            pending.extend(each)
+        elif isinstance(each, str):
+            _, quote, behind = each.partition('"')
+            if quote and behind.lstrip(BLANKS)[:1] in (",", "}", "]"):
+                return True
+    return False
 
 
 class _Requoter:
