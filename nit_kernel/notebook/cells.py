@@ -34,6 +34,7 @@ _CELLS = tuple(f"get_ipython().run_cell_magic({name!r}, " for name in _AWAITED_N
 _LINE = f"get_ipython().run_line_magic({MAGIC!r}, "
 _AWAITED_LINE = f"await get_ipython().run_line_magic({AWAITED_MAGIC!r}, "
 _TAG = re.compile(r"\ufeff?\s*<nit(?:-[0-9A-Za-z]+)?>")
+_COVERED = re.compile(r"[\ufeff \t]+(?=%%(?:nit|ask)\b)|\ufeff+(?=%%)")
 _END_TAG = re.compile(r"</nit(?:-[0-9A-Za-z]+)?>\s*\Z")
 
 
@@ -112,11 +113,18 @@ class AwaitingTransformer:
         )
 
 
-def strip_byte_order_mark(lines: list[str]) -> list[str]:
-    """Drop a byte order mark before a `%%nit` line, which would hide the magic from IPython."""
-    if lines and lines[0].startswith("\ufeff") and lines[0].lstrip("\ufeff \t").startswith("%%"):
-        return [lines[0].lstrip("\ufeff"), *lines[1:]]
-    return lines
+def uncover_magic(lines: list[str]) -> list[str]:
+    """Drop what hides a `%%nit` line from IPython: a byte order mark, and blanks before it."""
+    first = next((at for at, line in enumerate(lines) if line.strip("\ufeff \t\r\n")), 0)
+    covered = _COVERED.match(lines[first]) if lines else None
+    if covered is None:
+        return lines
+    blanks = covered[0].lstrip("\ufeff")
+    below = lines[first + 1 :]
+    if all(line.startswith(blanks) or not line.strip() for line in below):
+        # The whole cell is indented, as IPython takes it off other cells.
+        below = [line.removeprefix(blanks) for line in below]
+    return [lines[first][covered.end() :], *below]
 
 
 def bare_block_to_cell(lines: list[str]) -> list[str]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 from IPython.display import display
 
 from nit_kernel.config import Limits
-from nit_kernel.notebook.cells import AwaitingTransformer, CellDepth, strip_byte_order_mark
+from nit_kernel.notebook.cells import AwaitingTransformer, CellDepth, uncover_magic
 from nit_kernel.notebook.conversation import Conversation
 from nit_kernel.notebook.display import ValueDisplay, placed
 from nit_kernel.notebook.front_end import FrontEnd
@@ -92,7 +92,7 @@ class Workspace:
         shell = self.shell
         shell.input_transformers_post.append(self._awaiting)
         # Before IPython's own: a byte order mark would hide the magic from them.
-        shell.input_transformer_manager.cleanup_transforms.insert(0, strip_byte_order_mark)
+        shell.input_transformer_manager.cleanup_transforms.insert(0, uncover_magic)
         shell.events.register("pre_execute", self._cell_begins)
         shell.events.register("post_execute", self._cell_ended)
         shell.push({HANDLE_NAME: self.handle}, interactive=False)
@@ -113,7 +113,7 @@ class Workspace:
         for remover in self._removers:
             remover()
         shell.input_transformers_post.remove(self._awaiting)
-        shell.input_transformer_manager.cleanup_transforms.remove(strip_byte_order_mark)
+        shell.input_transformer_manager.cleanup_transforms.remove(uncover_magic)
         shell.events.unregister("pre_execute", self._cell_begins)
         shell.events.unregister("post_execute", self._cell_ended)
         if shell.user_ns.get(HANDLE_NAME) is self.handle:

@@ -7,7 +7,7 @@ from nit_kernel.notebook.cells import (
     CellDepth,
     bare_block_to_cell,
     is_bare_block,
-    strip_byte_order_mark,
+    uncover_magic,
 )
 
 
@@ -15,7 +15,7 @@ from nit_kernel.notebook.cells import (
 def depth(shell):
     depth = CellDepth()
     shell.input_transformers_post.append(AwaitingTransformer(shell, depth))
-    shell.input_transformer_manager.cleanup_transforms.insert(0, strip_byte_order_mark)
+    shell.input_transformer_manager.cleanup_transforms.insert(0, uncover_magic)
     return depth
 
 
@@ -62,6 +62,13 @@ def depth(shell):
 )
 def test_a_cell_of_nit_is_awaited(shell, depth, cell, python):
     assert shell.transform_cell(cell) == python
+
+
+@pytest.mark.parametrize("before", ["  ", "\t", "\ufeff", "\ufeff  ", "\n\ufeff \t", "\n \n  "])
+def test_blanks_and_a_byte_order_mark_before_a_cell_do_not_matter(shell, depth, before):
+    assert shell.transform_cell(f"{before}%%nit\n$x = 1\n") == (
+        "await get_ipython().run_cell_magic('nit_await', '', '$x = 1\\n')\n"
+    )
 
 
 @pytest.mark.parametrize(
