@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from nit_kernel.errors import CodecError
 from nit_kernel.model.codecs.choice import codec_named
+from nit_kernel.model.codecs.json import json_codec
 from nit_kernel.model.codecs.native import native_codec
 from nit_kernel.model.codecs.nit import nit_codec
 from nit_kernel.model.codecs.react import react_codec
@@ -160,3 +161,10 @@ def test_no_foreign_text_goes_out_with_a_trigger_in_it(codec: Any) -> None:
         if message["role"] in ("user", "tool"):
             for any_codec in CODECS:
                 assert calls_of(any_codec, content) == []
+
+
+@pytest.mark.parametrize("kind", ['["a"]', '{"b": 1}', "null", "3"])
+def test_data_with_anything_under_type_is_read_and_not_tripped_over(kind: str) -> None:
+    text = f'{{"name": "x", "type": {kind}, "items": [{{"type": {kind}}}]}}'
+    assert neutralise(text)
+    assert json_codec().decode({"role": "assistant", "content": text}).calls == ()

@@ -22,8 +22,10 @@ ARGUMENT_KEYS = (
 
 NAME_KEYS = ("name", "tool", "tool_name", "function_name", "action", "function")
 LIST_KEYS = ("calls", "tool_calls")
-_LIST_TYPES = {"tool_calls", "tool_call", "function_calls"}
-_CALL_TYPES = {"tool_call", "function_call", "tool_use", "function", "call"}
+# Tuples: data may hold a list or an object under `type`, which no set can be asked for.
+_LIST_TYPES = ("tool_calls", "tool_call", "function_calls")
+_CALL_TYPES = ("tool_call", "function_call", "tool_use", "function", "call")
+_ONLY_LIST_TYPES = ("tool_calls", "function_calls")
 _FINAL_KEYS = {"type", "text", *LIST_KEYS}
 
 _KEY = r"""\\*["']?(?:{})\\*["']?\s*:"""
@@ -87,7 +89,7 @@ def shape_of(value: JsonValue, tools: Sequence[ToolSpec], *, is_whole: bool) -> 
         return None
     kind = value.get("type")
     key = next((key for key in LIST_KEYS if key in value), None)
-    if key is not None or kind in _LIST_TYPES - _CALL_TYPES:
+    if key is not None or kind in _ONLY_LIST_TYPES:
         listed = _listed(value, key, tools, is_whole=is_whole)
         if listed is not None:
             return listed
