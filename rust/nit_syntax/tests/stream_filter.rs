@@ -18,7 +18,11 @@ fn filter(legacy: bool) -> StreamFilter {
     StreamFilter::new("A1B2", legacy, &["think", "thought"]).unwrap()
 }
 
+/// Events of one kind in a row are one; empty ones are none.
 fn push(events: &mut Vec<StreamEvent>, event: StreamEvent) {
+    if event == StreamEvent::Text(Vec::new()) {
+        return;
+    }
     match (events.last_mut(), event) {
         (Some(StreamEvent::Text(last)), StreamEvent::Text(more))
         | (Some(StreamEvent::Reasoning(last)), StreamEvent::Reasoning(more)) => last.extend(more),
@@ -44,7 +48,6 @@ fn run<'a>(chunks: impl IntoIterator<Item = &'a [u8]>, legacy: bool) -> Vec<Stre
     for event in events {
         push(&mut merged, event);
     }
-    merged.retain(|event| *event != StreamEvent::Text(Vec::new()));
     merged
 }
 
