@@ -43,6 +43,16 @@ def test_every_link_of_a_document_leads_somewhere(document: Path) -> None:
     assert [target for target in local if not (document.parent / target).exists()] == []
 
 
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_every_source_file_that_a_guide_names_is_there(name: str) -> None:
+    folders = [ROOT / "nit_kernel", ROOT / "plugins", *(ROOT / "rust").glob("*/src")]
+    there = [path.as_posix() for folder in folders for path in folder.rglob("*.*")]
+    named = set(re.findall(r"`([\w./-]+\.(?:py|pyi|rs))`", text_of(ROOT / name)))
+    missing = [each for each in named if not any(path.endswith(f"/{each}") for path in there)]
+    assert named
+    assert missing == []
+
+
 def test_the_python_examples_of_the_readme_run(capsys: pytest.CaptureFixture[str]) -> None:
     blocks = re.findall(r"```python\n(.*?)```", text_of(ROOT / "README.md"), re.DOTALL)
     whole = [block for block in blocks if "import nit_kernel" in block]
