@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from IPython.display import display
 
+import nit_kernel
 from nit_kernel.config import Limits
 from nit_kernel.notebook.cells import AwaitingTransformer, CellDepth, uncover_magic
 from nit_kernel.notebook.conversation import Conversation
@@ -81,6 +82,7 @@ class Workspace:
         self.watcher.mirror = self.mirror
         self.vars = NotebookVariables(self.session.variables, self.mirror)
         self.handle = NotebookHandle(self)
+        self._handle_is_hidden = False
         self._scripts_on_main = 0
         self._awaiting = AwaitingTransformer(shell, self.depth)
         self._removers: list[Callable[[], None]] = []
@@ -170,7 +172,7 @@ class Workspace:
     def _between_cells(self) -> None:
         # What raises here would be shown as an error of a cell that is not at fault.
         self.mirror.settle()
-        self.shell.user_ns.setdefault(HANDLE_NAME, self.handle)
+        self._see_to_the_handle()
         if self.watcher.has_page:
             return
         for said in self.watcher.take_prints():
@@ -180,6 +182,16 @@ class Workspace:
             print(f"[{task.name}] {task.state} in {task.seconds:.1f} s")  # noqa: T201
             if task.error is not None and task.state == "failed":
                 print(task.error.render())  # noqa: T201
+
+    def _see_to_the_handle(self) -> None:
+        is_hidden = self.shell.user_ns.setdefault(HANDLE_NAME, self.handle) is nit_kernel
+        if is_hidden and not self._handle_is_hidden:
+            self.tell(
+                "`nit` is the module now, and `@nit.tool` of it makes no tool of this notebook; "
+                "`del nit` brings back the notebook's own",
+                True,
+            )
+        self._handle_is_hidden = is_hidden
 
     # Showing
 
