@@ -180,6 +180,7 @@ def test_a_bomb_is_never_unpacked_whole() -> None:
         "http://[::1/",
         "http://example.com/" + "x" * 9_000,
         "HTTP://\0example.com",
+        "http://xn--a.com/",
     ],
 )
 def test_addresses_of_other_kinds_are_refused_before_any_look_up(net: Net, url: str) -> None:
