@@ -85,7 +85,7 @@ class Fetcher:
             raise TimeoutError(f"{url} took longer than {self.total_s:g} seconds") from None
         except httpx.TimeoutException:
             raise TimeoutError(f"{url} did not answer within {_STEP_S:g} seconds") from None
-        except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
             raise RefusedAddressError(f"{url!r} is no address: {error}") from None
         except httpx.HTTPError as error:
             raise ConnectionError(
