@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
 
-SHORTEST_S = 0.1
+SHORTEST_S = 0.15
 """Least time between two drawings, in seconds."""
 
 CLOCK_S = 1.0
