@@ -50,6 +50,7 @@ _ACTION = re.compile(
 _PROBED = re.compile(r"\{|\[(?=\s*[A-Za-z_][\w.]*\s*\()")
 _MOST_PROBED_CHARS = 50_000
 _MOST_PROBES = 2_000
+_MOST_READ_CHARS = 1_000_000
 
 
 def neutralise(text: str, triggers: Sequence[str] = ()) -> str:
@@ -90,18 +91,25 @@ def _defuse_brackets(text: str) -> str:
     is_long = len(text) > _MOST_PROBED_CHARS
     pieces: list[str] = []
     done = 0
+    budget = _MOST_READ_CHARS
     for count, found in enumerate(_PROBED.finditer(text)):
         at = found.start()
-        if is_long or count > _MOST_PROBES or _is_trigger(text, at):
+        is_trigger = is_long or count > _MOST_PROBES or budget < 0
+        if not is_trigger:
+            is_trigger, read = _probe(text, at)
+            # Brackets within brackets are read again and again.
+            budget -= read
+        if is_trigger:
             pieces += (text[done : at + 1], MARK)
             done = at + 1
     return "".join([*pieces, text[done:]]) if pieces else text
 
 
-def _is_trigger(text: str, at: int) -> bool:
+def _probe(text: str, at: int) -> tuple[bool, int]:
+    """Whether a codec would begin to read a call there, and how many characters that took."""
     if text[at] == "[":
-        return begins_call_list(text, at)
+        return begins_call_list(text, at), 1
     found = read_prefix(text, at)
     if isinstance(found, Read):
-        return shape_of(found.value, (), is_whole=True) is not None
-    return looks_like_protocol(text, at)
+        return shape_of(found.value, (), is_whole=True) is not None, found.end - at
+    return looks_like_protocol(text, at), len(text) - at

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from time import process_time
 from typing import Any
 
 import pytest
@@ -168,3 +169,12 @@ def test_data_with_anything_under_type_is_read_and_not_tripped_over(kind: str) -
     text = f'{{"name": "x", "type": {kind}, "items": [{{"type": {kind}}}]}}'
     assert neutralise(text)
     assert json_codec().decode({"role": "assistant", "content": text}).calls == ()
+
+
+def test_brackets_within_brackets_are_not_read_for_ever() -> None:
+    text = '{"a":' * 9_000
+    started = process_time()
+    assert neutralise(text).endswith('{·"a":')
+    assert process_time() - started < 20
+    many = json.dumps([{"id": number, "row": {"x": [1, 2]}} for number in range(900)])
+    assert neutralise(many) == many
