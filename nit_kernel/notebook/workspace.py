@@ -22,6 +22,7 @@ from IPython.display import display
 
 import nit_kernel
 from nit_kernel.config import Limits
+from nit_kernel.errors import NitError
 from nit_kernel.notebook.cells import AwaitingTransformer, CellDepth, uncover_magic
 from nit_kernel.notebook.conversation import Conversation
 from nit_kernel.notebook.display import ValueDisplay, placed
@@ -31,6 +32,7 @@ from nit_kernel.notebook.interrupts import interrupt_main_thread
 from nit_kernel.notebook.namespace import Mirror, NotebookNames, NotebookVariables
 from nit_kernel.notebook.watcher import Watcher
 from nit_kernel.session import Session
+from nit_kernel.sources.functions import is_tool_function
 from nit_kernel.sources.plugin_places import default_places
 
 if TYPE_CHECKING:
@@ -102,8 +104,20 @@ class Workspace:
             # ipykernel reads it after an error, and sets it only where a traceback was shown.
             vars(shell)["_last_traceback"] = None
         self.values.install()
+        self._take_functions()
         self.on_remove(self.front_end.watch())
         atexit.register(self.close)
+
+    def _take_functions(self) -> None:
+        """Loaded again, or late: the notebook's functions are its tools all the same."""
+        for function in [f for f in self.shell.user_ns.values() if is_tool_function(f)]:
+            try:
+                lines = self.session.add_tool(function)
+            except NitError as error:
+                self.tell(f"{function.__name__}: {error.message}", True)
+            else:
+                for line in lines:
+                    self.tell(line)
 
     def on_remove(self, remover: Callable[[], None]) -> None:
         """Have something taken off together with the rest."""
@@ -173,12 +187,15 @@ class Workspace:
         # What raises here would be shown as an error of a cell that is not at fault.
         self.mirror.settle()
         self._see_to_the_handle()
-        if self.watcher.has_page:
+        if not self.watcher.has_page:
+            for said in self.watcher.take_prints():
+                for line in said.text.splitlines():
+                    print(f"[{said.task}] {line}")  # noqa: T201 - the terminal is where it belongs
+        ended = self.session.take_ended()
+        if self.watcher.has_page and self.settings.panel:
+            # Their rows tell it, each under its own cell.
             return
-        for said in self.watcher.take_prints():
-            for line in said.text.splitlines():
-                print(f"[{said.task}] {line}")  # noqa: T201 - the terminal is where it belongs
-        for task in self.session.take_ended():
+        for task in ended:
             print(f"[{task.name}] {task.state} in {task.seconds:.1f} s")  # noqa: T201
             if task.error is not None and task.state == "failed":
                 print(task.error.render())  # noqa: T201

@@ -138,6 +138,11 @@ def tool(
     return mark if function is None else mark(function)
 
 
+def is_tool_function(value: object) -> bool:
+    """Whether a function was marked by `@tool`."""
+    return isinstance(value, types.FunctionType) and _MARK in vars(value)
+
+
 def tool_of(function: object) -> Tool:
     """Return the tool that a function is, marked by `@tool` or not.
 

@@ -150,17 +150,42 @@ def test_unloading_leaves_the_shell_as_it_was():
     assert threads.result in ("0", "1")
 
 
-def test_reloading_runs_each_tool_once():
+def test_reloading_keeps_the_tools_and_runs_each_once():
     with Kernel(NIT) as kernel:
         kernel.run(TOOLS)
         kernel.run("calls = []\n@nit.tool\ndef count() -> int:\n    calls.append(1)\n    return 1")
+        kernel.run("%load_ext nit_kernel")
         kernel.run("%reload_ext nit_kernel")
-        kernel.run("@nit.tool\ndef count() -> int:\n    calls.append(1)\n    return 1")
-        cell = kernel.run("%%nit\n$a = count()\n")
-        calls = kernel.run("len(calls), a")
+        cell = kernel.run("%%nit\n$a = count()\n$b = echo(msg='1')\n")
+        calls = kernel.run("len(calls), a, b")
 
     assert cell.status == "ok", cell.text
-    assert calls.result == "(1, 1)"
+    assert calls.result == "(1, 1, '1')"
+
+
+def test_changed_plugins_are_loaded_again(tmp_path):
+    folder = tmp_path / "greet"
+    folder.mkdir()
+    described = '[{"commandIdentifier": "greet", "description": "Greet.", "parameter": "name"}]'
+    schema = (
+        '[{"type": "function", "function": {"name": "greet", "description": "Greet.",'
+        ' "parameters": {"type": "object", "properties": {"name": {"type": "string"}}}}}]'
+    )
+    (folder / "description.json").write_text(described, encoding="utf-8")
+    (folder / "schema.json").write_text(schema, encoding="utf-8")
+    code = folder / "greet.py"
+    code.write_text("def greet(name):\n    return 'hello ' + name\n", encoding="utf-8")
+    with Kernel(NIT, env={"NIT_PLUGIN_PATH": str(tmp_path)}) as kernel:
+        first = kernel.run("%%nit\ngreet(name='Ada')\n").result
+        code.write_text("def greet(name):\n    return 'good day ' + name\n", encoding="utf-8")
+        reloaded = kernel.run("%nit reload")
+        second = kernel.run("%%nit\ngreet(name='Ada')\n").result
+        code.write_text("def greet(name:\n", encoding="utf-8")
+        broken = kernel.run("%nit reload")
+
+    assert (first, second) == ("hello Ada", "good day Ada")
+    assert "greet" in reloaded.text
+    assert "failed" in broken.text
 
 
 def test_nothing_of_ours_touches_the_lock_of_the_kernel():

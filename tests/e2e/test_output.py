@@ -328,3 +328,15 @@ def test_a_flood_of_progress_does_not_lose_the_end_of_the_cell(kernel):
     assert cell.stdout.startswith("0\n1\n")
     panel = [d for d in cell.displays if "text/html" in d][-1]
     assert panel["text/plain"].split()[:2] == ["t", "done"]
+
+
+def test_without_panels_a_failure_in_the_background_is_told_once(kernel):
+    kernel.run("%config NitMagics.panel = False")
+    first = kernel.run("%%nit\n$f = async boom()\n", settle=0.5)
+    second = kernel.run("1 + 1")
+    third = kernel.run("1 + 1")
+    kernel.run("%config NitMagics.panel = True")
+
+    told = [cell.text.count("ValueError: no luck") for cell in (first, second, third)]
+    assert sum(told) == 1
+    assert not [d for cell in (first, second) for d in cell.displays]
