@@ -46,6 +46,7 @@ _STATEMENT_WORDS = frozenset(
     "continue return and or not def import lambda class try except with parallel".split()
 )
 _PREVIEW_CHARS = 80
+_MOST_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,9 @@ def _vars(workspace: Workspace, rest: str) -> None:
         (f"${name}", kind_of(value), _size(value), _preview(value)) for name, value in table.items()
     )
     footer = "" if rows else "no variables yet: `$name = tool(..)` makes one"
-    display(Table(("variable", "type", "size", "value"), rows, footer=footer))
+    if len(rows) > _MOST_ROWS:
+        footer = f"and {len(rows) - _MOST_ROWS} more: nit.vars has them all"
+    display(Table(("variable", "type", "size", "value"), rows[:_MOST_ROWS], footer=footer))
 
 
 def _size(value: object) -> str:
