@@ -392,3 +392,11 @@ def test_a_stream_opened_for_any_codec_keeps_reasoning_apart() -> None:
         events = joined([*stream.feed(reply), *stream.finish("stop")])
         assert [e.text for e in events if isinstance(e, Reasoning)] == ["hm"]
         assert "".join(e.text for e in events if isinstance(e, Text)) == shown
+
+
+@pytest.mark.parametrize(
+    "behind", ["```\r\n", "  ```  \nmore", " " * 20 + "```\n", "``\n", "\n```\r"]
+)
+def test_a_fence_behind_a_closing_tag_is_left_out_whatever_the_chunks(behind: str) -> None:
+    reply = f"```nit-A1B2\nf()\n</nit-A1B2>{behind}"
+    assert streamed(reply) == streamed([reply])

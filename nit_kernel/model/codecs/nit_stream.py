@@ -26,6 +26,9 @@ from nit_kernel._syntax import (
 )
 
 _FENCE = "```"
+_MOST_HELD = 12
+"""Characters of a line that may be nothing but the fence behind a closing tag."""
+
 _MOST_PROBES = 200
 """Lines ``` in one fenced script that may turn out to stand inside a string."""
 
@@ -124,14 +127,20 @@ class NitStream:
                 self._fence = _FencedScript(self._id)
                 self._drops_fence = False
                 return [BlockOpen(self._id)]
-            if self._drops_fence and line.strip() == _FENCE:
+            if self._drops_fence and line.strip() == _FENCE and len(line) <= _MOST_HELD:
                 self._drops_fence = False
                 return []
-        if self._at_line_start and (self._fence_open + "\r\n").startswith(line):
+        if self._at_line_start and self._may_become_a_fence(line):
             self._held = line
             return []
         self._drops_fence = self._drops_fence and not line.strip()
         return [self._noted(Text(line))]
+
+    def _may_become_a_fence(self, line: str) -> bool:
+        if (self._fence_open + "\r\n").startswith(line):
+            return True
+        is_open = not line.endswith("\n") and len(line) < _MOST_HELD
+        return self._drops_fence and is_open and _FENCE.startswith(line.strip())
 
     def _release(self) -> list[Event]:
         held, self._held = self._held, ""
