@@ -182,9 +182,7 @@ def test_a_name_that_fits_two_tools_is_an_error_that_lists_them() -> None:
 
 
 def test_a_reply_that_was_cut_off_does_not_run_its_last_call() -> None:
-    got = outcome(
-        native_codec(), reply(("echo", '{"v":1}'), ("clock", "")), finish_reason="length"
-    )
+    got = outcome(native_codec(), reply(("echo", '{"v":1}'), ("clock", "")), finish_reason="length")
     assert got == [("echo", {"v": 1}), ("clock", "NIT602")]
 
 
