@@ -366,7 +366,7 @@ def test_what_is_captured_stays_captured(kernel):
 def test_a_subshell_has_the_same_outcome(kernel):
     ran = kernel.run_in_subshell("%%nit\n$s = add(a=6)\n$d = async doze(seconds=0.05)\n[$s, $d]\n")
 
-    assert (ran.status, ran.result) == ("ok", "[7, 'dozed']")
+    assert (ran.status, ran.result) == ("ok", "[7, 'dozed']"), ran.text
     assert kernel.run("s, d").result == "(7, 'dozed')"
 
 
