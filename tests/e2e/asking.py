@@ -2,8 +2,8 @@
 
 import contextlib
 
-from conftest import TOOLS, start
 from kernel_driver import NIT, Cell
+from kernel_tools import TOOLS, start
 
 from nit_kernel.testing import FakeModel, openai_server
 

@@ -1,85 +1,9 @@
 """Kernels and browsers for the tests of this folder."""
 
-import os
-import shutil
-
 import pytest
-from kernel_driver import NIT, STOCK, Kernel
+from kernel_driver import NIT, STOCK
+from kernel_tools import missing, start
 from lab import Lab, chromium, why_no_browser
-
-TOOLS = '''
-import asyncio, sys, threading, time
-
-@nit.tool
-def echo(msg: str) -> str:
-    """Give a text back."""
-    return msg
-
-@nit.tool
-def add(a: int, b: int = 1) -> int:
-    """Add two numbers."""
-    return a + b
-
-@nit.tool
-def nap(seconds: float) -> str:
-    """Sleep on the thread of the cell."""
-    time.sleep(seconds)
-    return "rested"
-
-@nit.tool
-async def doze(seconds: float) -> str:
-    """Sleep on the session's loop."""
-    await asyncio.sleep(seconds)
-    return "dozed"
-
-@nit.tool
-def chatter(n: int = 3, pause: float = 0.1, word: str = "tick") -> int:
-    """Print a few lines."""
-    for i in range(n):
-        print(word, i)
-        time.sleep(pause)
-    return n
-
-@nit.tool
-async def achatter(n: int = 3, pause: float = 0.1, word: str = "tick") -> int:
-    """Print a few lines, awaiting between them."""
-    for i in range(n):
-        print(word, i)
-        await asyncio.sleep(pause)
-    return n
-
-@nit.tool
-def boom(msg: str = "no luck") -> None:
-    """Fail."""
-    raise ValueError(msg)
-
-@nit.tool
-def where() -> str:
-    """Name the thread."""
-    return threading.current_thread().name
-
-GATE = threading.Event()
-
-@nit.tool
-async def gate() -> str:
-    """Wait until GATE is set."""
-    while not GATE.is_set():
-        await asyncio.sleep(0.01)
-    return "open"
-'''
-"""Tools for the tests, as a Python cell."""
-
-
-def needed(program):
-    """Skip a test that needs a missing program, or fail it where nothing may be left out."""
-    if shutil.which(program) is None:
-        missing(f"needs {program}")
-
-
-def missing(what):
-    if os.environ.get("NIT_REQUIRE_ALL") == "1":
-        pytest.fail(what)
-    pytest.skip(what)
 
 
 @pytest.fixture(scope="session")
@@ -119,16 +43,6 @@ def plugin_folder(tmp_path_factory):
         encoding="utf-8",
     )
     return folder
-
-
-def start(kind, plugin_folder):
-    """A kernel with the extension and the tools."""
-    kernel = Kernel(kind, env={"NIT_PLUGIN_PATH": str(plugin_folder)})
-    if kind == STOCK:
-        assert kernel.run("%load_ext nit_kernel").status == "ok"
-    cell = kernel.run(TOOLS)
-    assert cell.status == "ok", cell.text
-    return kernel
 
 
 @pytest.fixture(scope="module")

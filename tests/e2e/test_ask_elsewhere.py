@@ -5,8 +5,8 @@ import re
 import nbformat
 import pytest
 from asking import FREE, run, talking, words
-from conftest import TOOLS
 from kernel_driver import without_colors
+from kernel_tools import TOOLS
 from nbclient import NotebookClient
 
 from nit_kernel.testing import FakeModel, Script, openai_server

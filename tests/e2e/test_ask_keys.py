@@ -5,8 +5,8 @@ import socket
 
 import pytest
 from asking import FREE, notes, run, talking, words
-from conftest import start
 from kernel_driver import NIT
+from kernel_tools import start
 
 from nit_kernel.testing import FakeModel, Refuse, openai_server
 

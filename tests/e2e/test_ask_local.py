@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from asking import FREE, run, words
-from conftest import start
 from kernel_driver import NIT
+from kernel_tools import start
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
 

@@ -2,7 +2,7 @@
 
 import pytest
 from asking import notes, run, send, talking, words
-from conftest import TOOLS
+from kernel_tools import TOOLS
 
 from nit_kernel.testing import Call, Script
 

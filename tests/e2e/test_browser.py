@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from conftest import TOOLS
+from kernel_tools import TOOLS
 from lab import Page, copy_notebook, write_notebook
 
 pytestmark = [pytest.mark.e2e, pytest.mark.browser, pytest.mark.timeout(180)]

@@ -8,7 +8,7 @@ import time
 import uuid
 
 import pytest
-from conftest import needed
+from kernel_tools import needed
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
 

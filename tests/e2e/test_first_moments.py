@@ -5,8 +5,8 @@ import sys
 import time
 
 import pytest
-from conftest import TOOLS, start
 from kernel_driver import NIT, STOCK, Kernel
+from kernel_tools import TOOLS, start
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
 

@@ -6,7 +6,7 @@ import sys
 
 import nbformat
 import pytest
-from conftest import TOOLS
+from kernel_tools import TOOLS
 from lab import write_notebook
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
