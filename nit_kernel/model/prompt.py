@@ -42,7 +42,7 @@ End your reply at the closing tag. A report then tells what came of it; never wr
 yourself. When you know the answer, give it in plain words. For example:
 <nit-XXXX>
 $weather = get_weather(city="Oslo")
-send_mail(to="ann@x.org", text=f"Oslo: {$weather.summary}")
+send_mail(to="ann@x.org", text=f"Oslo: {$weather}")
 </nit-XXXX>
 Two calls at once:
 <nit-XXXX>
@@ -51,8 +51,10 @@ $b = async fetch(url="b.example")
 compare(left=$a, right=$b)
 </nit-XXXX>"""
 
-REQUEST = "Answer the next request with one NIT script between <nit-{id}> and </nit-{id}>."
-"""Said just before a request; small models need no more and no less."""
+REQUEST = """\
+Answer the next request with one NIT script between <nit-{id}> and </nit-{id}>. Begin with \
+<nit-{id}>."""
+"""Said just before a request to small models, which do what stands there last."""
 
 REQUEST_OR_WORDS = """\
 The id is now {id}. Answer the next request with one NIT script between <nit-{id}> and \

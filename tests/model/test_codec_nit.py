@@ -287,7 +287,8 @@ def test_the_id_stays_in_its_place_while_the_turn_goes_on() -> None:
 def test_a_small_model_is_asked_for_a_script_outright() -> None:
     encoded = nit_codec(firm=True).encode(conversation(user("one")), TOOLS)
     assert encoded.messages[1]["content"] == (
-        f"Answer the next request with one NIT script between {OPEN} and {CLOSE}."
+        f"Answer the next request with one NIT script between {OPEN} and {CLOSE}. "
+        f"Begin with {OPEN}."
     )
 
 

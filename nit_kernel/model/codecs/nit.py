@@ -59,9 +59,9 @@ class NitCodec:
             system message only.
         past_blocks: How scripts of earlier turns stand in the history, where an old id would be
             copied: in a tag that is none (`"form"`, `<nit-XXXX>`), in a `"tag"` with the id of this
-            turn, in a `"fence"`, or `"plain"`. Scripts of this turn keep their tag. Measured with a
-            small model: without a tag in the history it writes none (`docs/codecs.md`); a `"tag"`
-            is never copied wrong, and costs the server's cache of what follows it.
+            turn, in a `"fence"`, or `"plain"`. Scripts of this turn keep their tag. Measured:
+            without tags in its history a small model writes none (`docs/codecs.md`), and a `"tag"`
+            costs the server's cache of what follows it.
         firm: Whether a script is asked for outright, as models of a few billion parameters need it,
             instead of being left to the model.
         reasoning: The tags around reasoning.
