@@ -9,7 +9,6 @@ the Chat Completions shape cannot; `wire()` drops them.
 |---|---|---|
 | `kind` | user | `"report"` (on scripts that ran), `"repair"` (asks for a better reply), or none |
 | `kind` | assistant | `"failed"`: a reply that could not be decoded, kept until it is repaired |
-| `kind` | system | `"handshake"`: the late system message that holds the turn's id |
 | `parts` | assistant | `{"type": "text", "text"}` and `{"type": "script", "script"}` in order |
 | `reasoning` | assistant | the reasoning of the reply, never sent back |
 | `name` | tool | the tool's exact name |

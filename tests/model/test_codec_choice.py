@@ -91,11 +91,6 @@ def test_a_codec_is_found_by_its_name(name: str) -> None:
     assert getattr(codec_named(name), "name", None) == name
 
 
-def test_text_stands_for_the_form_of_the_model() -> None:
-    codec = codec_named("text", ModelFacts(model="llama-4-scout"))
-    assert getattr(codec, "name", None) == "pythonic"
-
-
 def test_an_unknown_codec_is_an_error_that_suggests_the_nearest() -> None:
     with pytest.raises(CodecError) as caught:
         codec_named("jsno")

@@ -111,8 +111,6 @@ def codec_named(name: str, facts: ModelFacts | None = None) -> ToolCallCodec:
             return json_codec()
         case "react":
             return react_codec()
-        case "text" if facts is not None:
-            return text_codec(text_form_for(facts.model) or "hermes")
         case _ if name in TEXT_FORMATS or name in TEXT_ALIASES:
             return text_codec(name)
         case _:
