@@ -69,8 +69,8 @@ def lab(tmp_path_factory, plugin_folder):
     lab.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(lab):
-    """A browser."""
+    """A browser; while it is open, the loop of its driver runs on this thread."""
     with chromium() as opened:
         yield opened

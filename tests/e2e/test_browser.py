@@ -115,18 +115,22 @@ def test_cancel_works_when_the_kernel_is_idle(opened):
     assert page.count("button:visible:has-text('Cancel')") == 0
 
 
-def test_progress_is_seen_while_the_cell_runs_and_the_end_is_saved(opened):
+def test_progress_is_seen_while_the_cell_runs_and_the_end_is_saved(lab, opened):
+    seen = lab.root / "page-2-was-seen"
     page = opened(
         "progress.ipynb",
-        RUN_TOOLS + "\n@nit.tool\nasync def pages(n: int, ctx: nit.ToolContext) -> str:\n"
+        RUN_TOOLS + "\nfrom pathlib import Path\n"
+        "@nit.tool\nasync def pages(n: int, ctx: nit.ToolContext) -> str:\n"
         "    for i in range(n):\n        ctx.progress((i + 1) / n, f'page {i + 1} of {n}')\n"
-        "        await asyncio.sleep(0.2)\n    return 'read'\n",
+        f"        while i == 1 and not Path({str(seen)!r}).exists():\n"
+        "            await asyncio.sleep(0.05)\n    return 'read'\n",
         '%%nit --name "Reading"\n$a = async pages(n=10)\n$b = async pages(n=5)\n'
         '$c = async boom(msg="<b>no</b> luck")\n[$a, $b]\n',
     )
     page.run_all()
     page.wait_for("page 2 of 10")
     picture(page, "progress")
+    seen.touch()
     page.idle()
     picture(page, "progress-end")
     shown = page.outputs(1)
@@ -160,9 +164,11 @@ def test_a_reopened_notebook_shows_the_rows_without_a_kernel_of_then(opened):
 
 
 def test_the_stop_button_acts_at_once(opened):
-    page = opened("stop.ipynb", RUN_TOOLS, "%%nit\n$k = add(a=1)\ndoze(seconds=60)\n", "k")
+    page = opened(
+        "stop.ipynb", RUN_TOOLS, "%%nit\nchatter(n=1, pause=0, word='begun')\ndoze(seconds=60)\n"
+    )
     page.run_all()
-    page.page.wait_for_timeout(1500)
+    page.wait_for("begun")
     page.command("notebook:interrupt-kernel")
     page.command("kernelmenu:interrupt")
     page.idle(15)
