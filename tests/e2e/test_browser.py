@@ -170,7 +170,6 @@ def test_the_stop_button_acts_at_once(opened):
     page.run_all()
     page.wait_for("begun")
     page.command("notebook:interrupt-kernel")
-    page.command("kernelmenu:interrupt")
     page.idle(15)
     picture(page, "stop")
 
