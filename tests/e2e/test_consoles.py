@@ -28,6 +28,17 @@ PREAMBLE = (
     "    return n\n"
 )
 
+GATED = (
+    "import threading\n"
+    "GATE, SAID = threading.Event(), threading.Event()\n"
+    "@nit.tool\n"
+    "def gated(word: str) -> None:\n"
+    "    GATE.wait(60)\n"
+    "    print(word, 0)\n"
+    "    print(word, 1)\n"
+    "    SAID.set()\n"
+)
+
 
 class Terminal:
     """A program in a terminal that a person types into."""
@@ -124,7 +135,7 @@ def test_ctrl_c_acts_at_once_in_a_terminal(terminal):
 
 def test_what_background_tasks_print_waits_for_the_end_of_a_cell(tmp_path):
     needed("tmux")
-    (tmp_path / "tools.py").write_text(PREAMBLE, encoding="utf-8")
+    (tmp_path / "tools.py").write_text(PREAMBLE + GATED, encoding="utf-8")
     terminal = Terminal(
         f"'{sys.executable}' -m IPython --ext nit_kernel --no-banner --no-confirm-exit", tmp_path
     )
@@ -132,12 +143,12 @@ def test_what_background_tasks_print_waits_for_the_end_of_a_cell(tmp_path):
         terminal.wait_for("In [1]:", 40)
         terminal.type("%run -i tools.py")
         terminal.wait_for("In [2]:")
-        terminal.type("%nit async chatter(n=2, word='tick')")
+        terminal.type("%nit async gated(word='tick')")
         terminal.wait_for("In [3]:")
-        terminal.type("time.sleep(0.3); 'next'")
-        terminal.wait_for("[chatter] tick 1")
+        terminal.type("GATE.set(); SAID.wait(20)")
+        terminal.wait_for("[gated] tick 1")
 
-        assert "[chatter] tick 0" in terminal.screen()
+        assert "[gated] tick 0" in terminal.screen()
     finally:
         terminal.close()
 
