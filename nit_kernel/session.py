@@ -244,7 +244,8 @@ class Session:
         """Run a script to its end while the caller's event loop goes on.
 
         Arguments as for `run`. Plain functions run in worker threads, unless `on_caller` runs
-        them: it is called with a function on the thread that awaits, and returns what that returns.
+        them: it is called with a function on the thread that awaits, and returns what that returns
+        (or something to await for it).
         Cancelling the awaiting task is an interrupt.
 
         Raises:

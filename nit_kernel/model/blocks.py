@@ -41,7 +41,8 @@ from nit_kernel.model.permission import (
 if TYPE_CHECKING:
     from nit_kernel._syntax import Diagnostic, Span
     from nit_kernel.model.codecs.codec import ToolCall
-    from nit_kernel.model.links import Link, OnCaller
+    from nit_kernel.model.links import Link
+    from nit_kernel.runtime.dispatcher import OnCaller
     from nit_kernel.runtime.observer import Event, Observer
     from nit_kernel.runtime.registry import Registry
     from nit_kernel.runtime.result import Result

@@ -34,10 +34,8 @@ from nit_kernel.model.links import (
     BlockingEvents,
     BlockingLink,
     Link,
-    OnCaller,
+    OnEvent,
     busy,
-    carried,
-    carried_call,
 )
 from nit_kernel.model.messages import Message, Request, user
 from nit_kernel.model.permission import Ask, Confirm, Permission
@@ -50,6 +48,7 @@ from nit_kernel.runtime.loop import LoopThread
 
 if TYPE_CHECKING:
     from nit_kernel.model.blocks import ScriptSession
+    from nit_kernel.runtime.dispatcher import OnCaller
 
 Text = str | Sequence[Mapping[str, JsonValue]]
 """A message: text, or content parts (text and images) in the Chat Completions shape."""
@@ -170,7 +169,12 @@ class Chat:
     # Talking
 
     def send(
-        self, message: Text, *, codec: str | ToolCallCodec | None = None, key: str | None = None
+        self,
+        message: Text,
+        *,
+        codec: str | ToolCallCodec | None = None,
+        key: str | None = None,
+        on_event: OnEvent | None = None,
     ) -> BlockingEvents:
         """Send a message and iterate over what happens.
 
@@ -178,6 +182,8 @@ class Chat:
             message: Text, or content parts.
             codec: Another codec for this message alone.
             key: Names the turn: sending under the same key again replaces it, in its place.
+            on_event: Called with each event where it happens, in another thread, before it is
+                yielded: also while this thread runs a function that the model called.
 
         Raises:
             ModelError: The model cannot be reached, or refuses.
@@ -186,7 +192,7 @@ class Chat:
             KeyboardInterrupt: The turn was interrupted; its last events came before.
         """
         core = self._core(message, codec, key)
-        return BlockingEvents(BlockingLink(core, self._own.loop))
+        return BlockingEvents(BlockingLink(core, self._own.loop, on_event))
 
     def asend(
         self,
@@ -195,13 +201,15 @@ class Chat:
         codec: str | ToolCallCodec | None = None,
         key: str | None = None,
         on_caller: OnCaller | None = None,
+        on_event: OnEvent | None = None,
     ) -> AwaitedEvents:
         """Send a message and iterate over what happens with `async for`.
 
         Arguments and errors as for `send`; cancelling the reader stops the turn. `on_caller` is as
         for `Session.arun`.
         """
-        return AwaitedEvents(AwaitedLink(self._core(message, codec, key), on_caller))
+        core = self._core(message, codec, key)
+        return AwaitedEvents(AwaitedLink(core, self._own.loop, on_caller, on_event))
 
     def dry_run(
         self,
@@ -332,7 +340,7 @@ class Chat:
             loop: TurnLoop | None = None
             try:
                 try:
-                    facts = await carried_call(self._own.loop(), self._own.client.facts)
+                    facts = await self._own.client.facts()
                     loop = TurnLoop(self._plan(self._named(facts), chosen, key), turn, link)
                 except NitError as error:
                     usage = TurnUsage(seconds=monotonic() - started)
@@ -369,11 +377,11 @@ class Chat:
             await asyncio.sleep(_POLL_SECONDS)
 
     def _plan(self, facts: ModelFacts, codec: str | ToolCallCodec | None, key: str | None) -> Plan:
-        own, client = self._own, self._own.client
+        client = self._own.client
         named = self._chosen(codec if codec is not None else self._codec, facts)
 
         def send(request: Request, notify: Callable[[str], None]) -> AsyncGenerator[StreamItem]:
-            return carried(own.loop(), lambda: client.stream(request, notify=notify))
+            return client.stream(request, notify=notify)
 
         return Plan(
             facts=facts,

@@ -1,12 +1,11 @@
 """The connection between a turn and whoever reads its events, blocking or awaiting.
 
 ```
-send:   reader's thread <── events, jobs ── turn on the loop `nit-chat`
-asend:  reader's loop: the turn is a task there, its events wait in a queue
-both:   requests to the model live on `nit-chat`, so that connections outlast a loop of the caller
+reader's thread or loop <── events, jobs ── turn on the loop `nit-chat`
 ```
-A turn goes on while its reader does something else: scripts run and words gather. Whoever stops
-reading (an interrupt, `break`, an error) stops the turn; what was held back comes out first.
+A turn goes on while its reader does something else, also while the reader's thread runs a function
+for it: words gather, and `on_event` sees them at once. Whoever stops reading (an interrupt,
+`break`, an error) stops the turn; what was held back comes out first.
 """
 
 from __future__ import annotations
@@ -18,18 +17,17 @@ import queue
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterator
 from concurrent.futures import CancelledError, Future
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from nit_kernel.errors import NitError
 
 if TYPE_CHECKING:
     from nit_kernel.model.events import ChatEvent
+    from nit_kernel.runtime.dispatcher import OnCaller
     from nit_kernel.runtime.loop import LoopThread
 
-T = TypeVar("T")
-
-OnCaller = Callable[[Callable[[], object]], object]
-"""Runs a function where the reader is, and returns what it returns."""
+OnEvent = Callable[["ChatEvent"], object]
+"""Sees each event at once, on the thread where it happens, before the reader does."""
 
 Core = Callable[["Link"], Coroutine[Any, Any, None]]
 """The turn itself: runs to its end, and tells the link what happens."""
@@ -63,79 +61,72 @@ def busy() -> NitError:
     )
 
 
-# Blocking
-
-
 class _Job:
     """A function that a turn wants called on the reader's thread."""
 
     def __init__(self, function: Callable[[], object]) -> None:
         self._function = function
-        self.outcome: Future[object] = Future()
+        self._outcome: Future[tuple[object, BaseException | None]] = Future()
 
-    def run(self) -> None:
-        """Call it; an interrupt goes both ways: to the turn, and on to the reader."""
-        if not self.outcome.set_running_or_notify_cancel():
-            return
+    def run(self) -> KeyboardInterrupt | None:
+        """Call it; the interrupt that ended it, which goes to the turn and to the reader."""
+        if not self._outcome.set_running_or_notify_cancel():
+            return None
         try:
             value = self._function()
-        except BaseException as error:
-            self.outcome.set_exception(error)
-            if not isinstance(error, Exception):
+        except BaseException as error:  # noqa: BLE001 - handed to the turn
+            self._outcome.set_result((None, error))
+            return error if isinstance(error, KeyboardInterrupt) else None
+        self._outcome.set_result((value, None))
+        return None
+
+    async def ended(self) -> object:
+        """Return what it returned; once it has begun, its end is waited for in any case."""
+        outcome = asyncio.wrap_future(self._outcome)
+        try:
+            value, error = await asyncio.shield(outcome)
+        except asyncio.CancelledError:
+            if self._outcome.cancel():
                 raise
-        else:
-            self.outcome.set_result(value)
+            await asyncio.wait([outcome])
+            value, error = outcome.result()
+            if not isinstance(error, KeyboardInterrupt):
+                raise
+        if error is not None:
+            raise error
+        return value
 
 
-class BlockingLink:
-    """Joins a turn on a loop of its own with a reader that blocks."""
+class _TurnLink:
+    """What both links have in common: the turn, on the loop `nit-chat`.
 
-    def __init__(self, core: Core, thread: Callable[[], LoopThread]) -> None:
+    Args:
+        core: The turn.
+        thread: Gives its loop.
+        on_event: See `OnEvent`.
+        post: Brings an event, a job or the end (`None`) to the reader.
+    """
+
+    def __init__(
+        self,
+        core: Core,
+        thread: Callable[[], LoopThread],
+        on_event: OnEvent | None,
+        post: Callable[[ChatEvent | _Job | None], object],
+    ) -> None:
         self._core = core
         self._thread = thread
-        self._queue: queue.SimpleQueue[ChatEvent | _Job | None] = queue.SimpleQueue()
+        self._on_event = on_event
+        self._post = post
         self._turn: Future[None] | None = None
-        self._waiting: _Job | None = None
         self._given_up = False
         self.ended = threading.Event()
 
-    # What the turn sees
-
-    @property
-    def on_caller(self) -> OnCaller:
-        """Functions of the caller run on the thread that reads."""
-        return self._call_and_wait
-
     def emit(self, event: ChatEvent) -> None:
         """Tell the reader something."""
-        self._queue.put(event)
-
-    async def call(self, function: Callable[[], object]) -> object:
-        """Call a function on the reader's thread; a coroutine that it makes is awaited here."""
-        job = _Job(function)
-        self._queue.put(job)
-        try:
-            value = await asyncio.wrap_future(job.outcome)
-        except KeyboardInterrupt:
-            # It goes on to the reader; here it would end the loop and not the turn.
-            raise asyncio.CancelledError from None
-        finally:
-            job.outcome.cancel()
-        return await cast("Awaitable[object]", value) if inspect.isawaitable(value) else value
-
-    def _call_and_wait(self, function: Callable[[], object]) -> object:
-        self._waiting = job = _Job(function)
-        if self._given_up:
-            raise KeyboardInterrupt
-        self._queue.put(job)
-        try:
-            return job.outcome.result()
-        except CancelledError:
-            raise KeyboardInterrupt from None
-        finally:
-            self._waiting = None
-
-    # What the reader does
+        if self._on_event is not None:
+            self._on_event(event)
+        self._post(event)
 
     @property
     def is_abandoned(self) -> bool:
@@ -152,49 +143,93 @@ class BlockingLink:
         self._given_up = True
         self.cancel()
 
+    def _begin(self, link: Link) -> Future[None]:
+        self._turn = self._thread().submit(lambda: self._core(link), ended=self._on_end)
+        return self._turn
+
+    def _leaves_early(self) -> bool:
+        """The reader reads no more: stop the turn, if it has not ended."""
+        self._given_up = True
+        if self.ended.is_set():
+            return False
+        self.cancel()
+        return True
+
+    def _on_end(self) -> None:
+        self.ended.set()
+        self._post(None)
+
+    async def _run_there(self, function: Callable[[], object]) -> object:
+        """Run a function on the reader's thread."""
+        if self._given_up:
+            raise KeyboardInterrupt
+        job = _Job(function)
+        self._post(job)
+        return await job.ended()
+
+
+def _raise_end(turn: Future[None]) -> None:
+    """Raise what ended a turn badly."""
+    with contextlib.suppress(CancelledError):
+        turn.result()
+
+
+# Blocking
+
+
+class BlockingLink(_TurnLink):
+    """Joins a turn with a reader that blocks; arguments as for `Chat.send`, and the loop."""
+
+    def __init__(
+        self, core: Core, thread: Callable[[], LoopThread], on_event: OnEvent | None = None
+    ) -> None:
+        self._queue: queue.SimpleQueue[ChatEvent | _Job | None] = queue.SimpleQueue()
+        super().__init__(core, thread, on_event, self._queue.put)
+
+    # What the turn sees
+
+    @property
+    def on_caller(self) -> OnCaller:
+        """Functions of the caller run on the thread that reads."""
+        return self._run_there
+
+    async def call(self, function: Callable[[], object]) -> object:
+        """Call a function on the reader's thread; a coroutine that it makes is awaited here."""
+        try:
+            value = await self._run_there(function)
+        except KeyboardInterrupt:
+            # It goes on to the reader; here it would end the loop and not the turn.
+            raise asyncio.CancelledError from None
+        return await cast("Awaitable[object]", value) if inspect.isawaitable(value) else value
+
+    # What the reader does
+
     def read(self) -> Generator[ChatEvent]:
         """Begin the turn and yield its events; what ends it badly is raised at the end."""
-        self._turn = self._thread().submit(lambda: self._core(self), ended=self._on_end)
+        turn = self._begin(self)
         interrupt: KeyboardInterrupt | None = None
         try:
             while (item := self._queue.get()) is not None:
-                if isinstance(item, _Job):
-                    item.run()
-                else:
+                if not isinstance(item, _Job):
                     yield item
+                elif (interrupt := item.run()) is not None:
+                    break
         except KeyboardInterrupt as error:
             interrupt = error
         finally:
-            self._stop()
+            if self._leaves_early():
+                self.ended.wait(_CLEAN_UP_SECONDS)
         if interrupt is not None:
             # Whatever was held back comes out before the interrupt goes on.
             yield from self._left()
             raise interrupt
-        if not self._turn.cancelled():
-            error = self._turn.exception()
-            if error is not None:
-                raise error
-
-    def _on_end(self) -> None:
-        self.ended.set()
-        self._queue.put(None)
+        _raise_end(turn)
 
     def _left(self) -> Iterator[ChatEvent]:
         while not self._queue.empty():
             item = self._queue.get()
             if item is not None and not isinstance(item, _Job):
                 yield item
-
-    def _stop(self) -> None:
-        self._given_up = True
-        if self.ended.is_set():
-            return
-        self.cancel()
-        job = self._waiting
-        if job is not None:
-            # The turn's thread waits for a function that nobody will call any more.
-            job.outcome.cancel()
-        self.ended.wait(_CLEAN_UP_SECONDS)
 
 
 class BlockingEvents:
@@ -221,18 +256,22 @@ class BlockingEvents:
 # Awaiting
 
 
-class AwaitedLink:
-    """Joins a turn, as a task of the reader's loop, with a reader that awaits."""
+class AwaitedLink(_TurnLink):
+    """Joins a turn with a reader that awaits; arguments as for `Chat.asend`, and the loop."""
 
-    def __init__(self, core: Core, on_caller: OnCaller | None) -> None:
-        self._core = core
+    def __init__(
+        self,
+        core: Core,
+        thread: Callable[[], LoopThread],
+        on_caller: OnCaller | None = None,
+        on_event: OnEvent | None = None,
+    ) -> None:
+        super().__init__(core, thread, on_event, self._bring)
         self._on_caller = on_caller
         self._loop: asyncio.AbstractEventLoop | None = None
         self._queue: asyncio.Queue[ChatEvent | None] = asyncio.Queue()
-        self._turn: asyncio.Task[None] | None = None
+        self._over = asyncio.Event()
         self._interrupt: KeyboardInterrupt | None = None
-        self._given_up = False
-        self.ended = threading.Event()
 
     # What the turn sees
 
@@ -241,56 +280,51 @@ class AwaitedLink:
         """How the reader wants its functions run."""
         return None if self._on_caller is None else self._call_there
 
-    def emit(self, event: ChatEvent) -> None:
-        """Tell the reader something."""
-        loop = self._loop
-        if loop is not None and not loop.is_closed():
-            # Always by the loop, so that events of several threads keep their order.
-            loop.call_soon_threadsafe(self._queue.put_nowait, event)
-
     async def call(self, function: Callable[[], object]) -> object:
-        """Call a function on the reader's loop, which is this one."""
+        """Call a function on the reader's loop, and await there what it makes."""
         try:
-            value = function()
-        except KeyboardInterrupt as error:
-            self._interrupt = error
+            value = await self._run_there(function)
+        except KeyboardInterrupt:
             raise asyncio.CancelledError from None
-        return await cast("Awaitable[object]", value) if inspect.isawaitable(value) else value
+        return await self._await_there(value)
 
-    def _call_there(self, function: Callable[[], object]) -> object:
-        if self._on_caller is None:
+    async def _call_there(self, function: Callable[[], object]) -> object:
+        on_caller = self._on_caller
+        if on_caller is None:
             return function()
-        try:
-            return self._on_caller(function)
-        except KeyboardInterrupt as error:
-            # It must not leave the turn's task: asyncio would take down the reader's loop.
-            self._interrupt = error
-            raise
+        return await self._await_there(await self._run_there(lambda: on_caller(function)))
+
+    async def _await_there(self, value: object) -> object:
+        if not inspect.isawaitable(value) or self._loop is None:
+            return value
+
+        async def wait() -> object:
+            return await cast("Awaitable[object]", value)
+
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(wait(), self._loop))
+
+    def _bring(self, item: ChatEvent | _Job | None) -> None:
+        # Always by the loop, so that events of several threads keep their order.
+        loop = self._loop
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):  # it was closed: nobody reads any more
+                loop.call_soon_threadsafe(self._arrive, item)
+
+    def _arrive(self, item: ChatEvent | _Job | None) -> None:
+        if isinstance(item, _Job):
+            # It must not leave as an interrupt: asyncio would take down the reader's loop.
+            self._interrupt = item.run() or self._interrupt
+            return
+        self._queue.put_nowait(item)
+        if item is None:
+            self._over.set()
 
     # What the reader does
-
-    @property
-    def is_abandoned(self) -> bool:
-        """Whether nobody will read on."""
-        return self._given_up
-
-    def cancel(self) -> None:
-        """Stop the turn, from any thread; its reader gets what is left."""
-        turn, loop = self._turn, self._loop
-        if turn is not None and loop is not None and not loop.is_closed():
-            loop.call_soon_threadsafe(turn.cancel)
-
-    def abandon(self) -> None:
-        """Stop the turn: its reader has gone."""
-        self._given_up = True
-        self.cancel()
 
     async def read(self) -> AsyncGenerator[ChatEvent]:
         """Begin the turn and yield its events; what ends it badly is raised at the end."""
         self._loop = asyncio.get_running_loop()
-        # Its parent is this generator, which does not end before it.
-        turn = self._turn = self._loop.create_task(self._core(self))
-        turn.add_done_callback(self._on_end)
+        turn = self._begin(self)
         interrupt: BaseException | None = None
         try:
             while (item := await self._queue.get()) is not None:
@@ -298,12 +332,9 @@ class AwaitedLink:
         except asyncio.CancelledError as error:
             interrupt = error
         finally:
-            self._given_up = True
-            if not turn.done():
-                turn.cancel()
-                await asyncio.wait([turn], timeout=_CLEAN_UP_SECONDS)
-                # What the turn said while it cleaned up is on its way through the loop.
-                await asyncio.sleep(0)
+            if self._leaves_early():
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._over.wait(), _CLEAN_UP_SECONDS)
         if interrupt is not None:
             # Whatever was held back comes out before the cancellation goes on.
             while not self._queue.empty():
@@ -313,16 +344,7 @@ class AwaitedLink:
             raise interrupt
         if self._interrupt is not None:
             raise self._interrupt
-        if not turn.cancelled():
-            turn.result()
-
-    def _on_end(self, turn: asyncio.Task[None]) -> None:
-        self.ended.set()
-        if not turn.cancelled():
-            # Noted as seen: it is raised to the reader, or the reader has gone.
-            turn.exception()
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon(self._queue.put_nowait, None)
+        _raise_end(turn)
 
 
 class AwaitedEvents:
@@ -344,42 +366,3 @@ class AwaitedEvents:
 
     def __del__(self) -> None:
         self._link.abandon()
-
-
-# Requests
-
-
-async def carried(thread: LoopThread, make: Callable[[], AsyncGenerator[T]]) -> AsyncGenerator[T]:
-    """Run an asynchronous generator on another loop and yield what it yields here."""
-    here = asyncio.get_running_loop()
-    arrived: asyncio.Queue[T | None] = asyncio.Queue()
-    over = asyncio.Event()
-
-    def tell(call: Callable[..., object], *arguments: object) -> None:
-        with contextlib.suppress(RuntimeError):  # this loop was closed meanwhile
-            here.call_soon_threadsafe(call, *arguments)
-
-    async def pump() -> None:
-        async with contextlib.aclosing(make()) as items:
-            async for item in items:
-                tell(arrived.put_nowait, item)
-
-    def ended() -> None:
-        tell(arrived.put_nowait, None)
-        tell(over.set)
-
-    running = thread.submit(pump, ended=ended)
-    try:
-        while (item := await arrived.get()) is not None:
-            yield item
-        await asyncio.wrap_future(running)
-    finally:
-        if not over.is_set():
-            running.cancel()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(over.wait(), _CLEAN_UP_SECONDS)
-
-
-async def carried_call(thread: LoopThread, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Await a coroutine on another loop."""
-    return await asyncio.wrap_future(thread.submit(make))

@@ -39,7 +39,6 @@ from nit_kernel.notebook.ask_notes import Badge, Notes, ScriptNote
 from nit_kernel.notebook.words import Words, as_markdown
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Callable
 
     from IPython.core.display_functions import DisplayHandle
@@ -73,8 +72,7 @@ class AskPage:
 
     Args:
         keep: Notes a script; its number for `%nit keep`.
-        loop: The kernel's loop, where the cell is awaited; else a timer's thread draws.
-        carry: Takes the cell along into such a thread.
+        carry: Takes the cell along into the thread of a timer, which draws what came too soon.
         waiting: What stands there before the first word.
     """
 
@@ -82,20 +80,18 @@ class AskPage:
         self,
         keep: Callable[[str], int],
         *,
-        loop: asyncio.AbstractEventLoop | None,
         carry: Callable[[], AbstractContextManager[object]] = nullcontext,
         waiting: str = "…",
     ) -> None:
         self.notes = Notes()
         self._keep = keep
-        self._loop = loop
         self._carry = carry
         self._context = copy_context()
         self._said = Words()
         self._scripts: dict[int, ScriptNote] = {}
         self._model = self._codec = ""
         self._lock = threading.RLock()
-        self._timer: asyncio.TimerHandle | threading.Timer | None = None
+        self._timer: threading.Timer | None = None
         self._drawn_at = 0.0
         self._words_changed = self._notes_changed = False
         self._is_over = False
@@ -202,23 +198,16 @@ class AskPage:
         wait = self._drawn_at + pause - time.monotonic()
         if wait <= 0:
             self._draw()
-        elif self._loop is not None:
-            self._timer = self._loop.call_later(wait, self._ring, context=self._context)
         else:
-
-            def ring() -> None:
-                with self._carry():
-                    self._context.run(self._ring)
-
-            self._timer = threading.Timer(wait, ring)
+            self._timer = threading.Timer(wait, self._ring)
             self._timer.daemon = True
             self._timer.start()
 
     def _ring(self) -> None:
-        with self._lock:
+        with self._lock, self._carry():
             self._timer = None
             if not self._is_over:
-                self._draw()
+                self._context.run(self._draw)
 
     def _draw(self) -> None:
         if self._words is None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import threading
 from collections import ChainMap
 from contextlib import aclosing, closing, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -79,7 +81,7 @@ async def ask_awaited(workspace: Workspace, body: str, options: AskOptions) -> N
         if task is not None:
             task.cancel()
 
-    with _turn(workspace, body, options, loop) as turn:
+    with _turn(workspace, body, options, is_awaited=True) as turn:
         if turn is None:
             return
         with cancel_on_interrupt(loop, stop) as interrupts:
@@ -89,6 +91,7 @@ async def ask_awaited(workspace: Workspace, body: str, options: AskOptions) -> N
                     codec=options.codec,
                     key=turn.key,
                     on_caller=_on_this_thread,
+                    on_event=turn.show,
                 )
                 async with aclosing(events):
                     async for event in events:
@@ -106,11 +109,13 @@ async def ask_awaited(workspace: Workspace, body: str, options: AskOptions) -> N
 
 def ask_blocking(workspace: Workspace, body: str, options: AskOptions) -> None:
     """Carry out a `%%ask` cell on this thread; the same as `ask_awaited`."""
-    with _turn(workspace, body, options, None) as turn:
+    with _turn(workspace, body, options, is_awaited=False) as turn:
         if turn is None:
             return
         with raise_on_interrupt():
-            events = turn.chat.send(cast("Any", turn.content), codec=options.codec, key=turn.key)
+            events = turn.chat.send(
+                cast("Any", turn.content), codec=options.codec, key=turn.key, on_event=turn.show
+            )
             with closing(events):
                 for event in events:
                     turn.take(event)
@@ -132,14 +137,21 @@ class _Turn:
         self._result: Result | None = None
         self._workspace = workspace
         self._view = view
+        self._carry = workspace.carry()
+        self._context = copy_context()
+        self._lock = threading.Lock()
+
+    def show(self, event: ChatEvent) -> None:
+        """Show an event at once, from any thread, as this cell's."""
+        with self._lock, self._carry():
+            self._context.run(self._view.take, event)
 
     def take(self, event: ChatEvent) -> None:
-        """Take one event of the conversation."""
+        """Take one event where the cell runs."""
         if isinstance(event, BlockFinished) and event.result is not None:
             self._workspace.last = self._result = event.result
         elif isinstance(event, TurnFinished):
             self.reason = event.reason
-        self._view.take(event)
 
     def seconds_to_wait(self) -> float:
         """How long the cell waits for the background tasks of its scripts; 0 if it does not."""
@@ -153,7 +165,8 @@ def _turn(
     workspace: Workspace,
     body: str,
     options: AskOptions,
-    loop: asyncio.AbstractEventLoop | None,
+    *,
+    is_awaited: bool,
 ) -> Generator[_Turn | None]:
     """What an awaited and a blocking cell have in common, before and after the message."""
     workspace.begin()
@@ -177,10 +190,10 @@ def _turn(
                 return
             if options.fresh:
                 conversation.reset()
-            view = _view(workspace, loop)
+            view = _view(workspace)
             key = conversation.key(workspace.front_end)
             turn = _Turn(workspace, chat, filled.content, key, view)
-            with _prepared(workspace, chat, is_awaited=loop is not None):
+            with _prepared(workspace, chat, is_awaited=is_awaited):
                 try:
                     yield turn
                 finally:
@@ -215,11 +228,11 @@ def _prepared(workspace: Workspace, chat: Chat, *, is_awaited: bool) -> Generato
         workspace.watcher.close_view(view)
 
 
-def _view(workspace: Workspace, loop: asyncio.AbstractEventLoop | None) -> AskView:
+def _view(workspace: Workspace) -> AskView:
     keep = workspace.conversation.keep
     if workspace.front_end.is_console:
         return AskStream(keep, color=workspace.shell.colors.lower() != "nocolor")
-    return AskPage(keep, loop=loop, carry=workspace.carry())
+    return AskPage(keep, carry=workspace.carry())
 
 
 def _show_dry_run(workspace: Workspace, chat: Chat, content: object, options: AskOptions) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
+from inspect import isawaitable
 from types import CoroutineType
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
@@ -37,7 +38,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 OnCaller: TypeAlias = "Callable[[Callable[[], object]], object]"
-"""Runs a function on the thread that awaits the script, and returns what it returns."""
+"""Runs a function on a thread of the caller's choice; what it returns, or an awaitable of it."""
+
+_End: TypeAlias = "tuple[object, Exception | None]"
+"""How a call ended: its value, or what it raised."""
 
 _BREATH_S = 0.02
 """How long an awaited script may keep its loop from other work between two calls, in seconds."""
@@ -220,6 +224,14 @@ def _outcome(
 # On a loop of the caller
 
 
+def _ended_here(tool: Tool, arguments: dict[str, object], channel: Channel) -> _End:
+    """Make a call on this thread; only what stops it is raised."""
+    try:
+        return _call_here(tool, arguments, channel), None
+    except Exception as error:  # noqa: BLE001 - whatever a tool raises is its failure
+        return None, error
+
+
 async def _call_awaiting(
     run: Run,
     threads: Threads,
@@ -229,7 +241,10 @@ async def _call_awaiting(
 ) -> object:
     channel = _open(run)
     if on_caller is not None and tool.thread == "caller" and not tool.is_async:
-        value = on_caller(functools.partial(_call_here, tool, arguments, channel))
+        ended = on_caller(functools.partial(_ended_here, tool, arguments, channel))
+        value, error = cast("_End", await ended if isawaitable(ended) else ended)
+        if error is not None:
+            raise CallFailed(error)
     else:
         future = threads.start(tool, arguments, channel)
         value = await _wait_call(run, threads, future, threads.seconds_for(tool), channel)

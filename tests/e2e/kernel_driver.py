@@ -289,13 +289,15 @@ class Kernel:
         JupyterLab sends what widgets say to a subshell, others to the shell; while a cell waits,
         kernels before ipykernel 7.4 hear only the first.
         """
-        message = self.client.session.msg(
-            "comm_msg",
-            {
-                "comm_id": identity,
-                "data": {"method": "custom", "content": {"event": "click"}},
-            },
-        )
+        self._say(identity, {"method": "custom", "content": {"event": "click"}}, way)
+
+    def change(self, identity, *, way="subshell", **state):
+        """Change what a widget holds, as typing into it does."""
+        self._say(identity, {"method": "update", "state": state, "buffer_paths": []}, way)
+
+    def _say(self, identity, data, way):
+        content = {"comm_id": identity, "data": data}
+        message = self.client.session.msg("comm_msg", content)
         if way == "subshell":
             self.widget_subshell = self.widget_subshell or self.new_subshell()
             message["header"]["subshell_id"] = self.widget_subshell

@@ -94,15 +94,7 @@ def test_edit_by_a_button(talk):
     press(kernel, "Edit")
     box = next(iter(kernel.models("TextareaModel")))
     kernel.until(lambda: kernel.widgets[box]["disabled"] is False)
-    content = {
-        "comm_id": box,
-        "data": {
-            "method": "update",
-            "state": {"value": "$x = add(a=40, b=2)"},
-            "buffer_paths": [],
-        },
-    }
-    kernel.client.shell_channel.send(kernel.client.session.msg("comm_msg", content))
+    kernel.change(box, value="$x = add(a=40, b=2)")
     press(kernel, "Run as changed")
     kernel.until(lambda: cell.done)
 

@@ -72,18 +72,34 @@ def test_words_stream_into_one_output_and_scripts_stand_under_them(plugin_folder
     assert usage[-1]["nit"]["completion_tokens"] > 0
 
 
-def test_words_go_on_being_shown_while_a_script_runs(talk, tmp_path):
+WAITERS = {
+    "a coroutine": (
+        "async def wait_for_file() -> str:\n"
+        "    while not gate.exists():\n        await asyncio.sleep(0.01)\n"
+    ),
+    "a function of the notebook": (
+        "def wait_for_file() -> str:\n"
+        "    where.append(threading.current_thread() is threading.main_thread())\n"
+        "    while not gate.exists():\n        time.sleep(0.01)\n"
+    ),
+}
+WAYS = {
+    "awaited": "%%ask\ngo\n",
+    "nested": "%%time\n%%ask\ngo\n",
+}
+
+
+@pytest.mark.parametrize("kind", WAITERS)
+@pytest.mark.parametrize("way", WAYS)
+def test_words_go_on_being_shown_while_a_script_runs(talk, tmp_path, kind, way):
     gate = tmp_path / "open"
     kernel, _ = talk(["Before. ", Script("$a = wait_for_file()"), "After."], "End.")
     kernel.run(
-        "import asyncio, pathlib\n"
-        "@nit.tool(side_effects='none')\n"
-        "async def wait_for_file() -> str:\n"
-        f"    while not pathlib.Path({str(gate)!r}).exists():\n"
-        "        await asyncio.sleep(0.01)\n"
-        "    return 'open'\n"
+        "import asyncio, pathlib, threading, time\n"
+        f"gate, where = pathlib.Path({str(gate)!r}), []\n"
+        f"@nit.tool(side_effects='none')\n{WAITERS[kind]}    return 'open'\n"
     )
-    cell = send(kernel, "%%ask\ngo\n")
+    cell = send(kernel, WAYS[way])
     kernel.until(lambda: words(cell) == "Before. After.")
     kernel.until(lambda: "running" in notes(cell))
     gate.touch()
@@ -91,6 +107,8 @@ def test_words_go_on_being_shown_while_a_script_runs(talk, tmp_path):
 
     assert words(cell) == "Before. After.\n\nEnd."
     assert '→ $a = "open"' in notes(cell).replace("'", '"')
+    if kind == "a function of the notebook":
+        assert kernel.run("where").result == "[True]"
 
 
 def test_a_flood_of_words_becomes_few_messages(talk):

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import threading
+import time
 
 import pytest
 
@@ -15,8 +16,6 @@ from nit_kernel.model.links import (
     AwaitedLink,
     BlockingEvents,
     BlockingLink,
-    carried,
-    carried_call,
 )
 from nit_kernel.runtime.loop import LoopThread
 
@@ -84,7 +83,7 @@ def test_a_turn_begins_when_its_first_event_is_asked_for(loop) -> None:
 
 def test_functions_of_the_caller_run_on_the_thread_that_reads(loop) -> None:
     async def core(link) -> None:
-        name = link.on_caller(lambda: threading.current_thread().name)
+        name = await link.on_caller(lambda: threading.current_thread().name)
         link.emit(note(f"{name} {threading.current_thread().name}"))
         link.emit(note(await link.call(lambda: threading.current_thread().name)))
 
@@ -105,9 +104,7 @@ def test_an_error_of_such_a_function_goes_to_the_turn(loop) -> None:
     async def core(link) -> None:
         for call in (link.on_caller, link.call):
             try:
-                done = call(fail)
-                if done is not None:
-                    await done
+                await call(fail)
             except LookupError as error:
                 link.emit(note(str(error)))
 
@@ -160,7 +157,7 @@ def test_an_interrupt_of_a_function_of_the_caller_stops_the_turn(loop) -> None:
 
     async def core(link) -> None:
         try:
-            link.on_caller(interrupted)
+            await link.on_caller(interrupted)
         except KeyboardInterrupt:
             link.emit(note("the turn saw it"))
         await asyncio.Event().wait()
@@ -181,10 +178,9 @@ def test_a_reader_that_left_does_not_hold_a_turn_that_waits_for_its_function(loo
         link.emit(note("begun"))
         await asyncio.sleep(0)
         try:
-            link.on_caller(lambda: None)
-        except KeyboardInterrupt:
+            await link.on_caller(lambda: None)
+        finally:
             ended.set()
-            raise asyncio.CancelledError from None
 
     events, _ = blocking(core, loop)
     next(events)
@@ -192,12 +188,12 @@ def test_a_reader_that_left_does_not_hold_a_turn_that_waits_for_its_function(loo
     assert ended.wait(10)
 
 
-def awaiting(core, on_caller=None) -> tuple[AwaitedEvents, AwaitedLink]:
-    link = AwaitedLink(core, on_caller)
+def awaiting(core, loop, **options) -> tuple[AwaitedEvents, AwaitedLink]:
+    link = AwaitedLink(core, lambda: loop, **options)
     return AwaitedEvents(link), link
 
 
-def test_awaited_events_come_in_order_from_any_thread() -> None:
+def test_awaited_events_come_in_order_from_any_thread(loop) -> None:
     async def core(link) -> None:
         link.emit(note("one"))
         await asyncio.to_thread(link.emit, note("two"))
@@ -205,13 +201,13 @@ def test_awaited_events_come_in_order_from_any_thread() -> None:
         link.emit(note(await link.call(lambda: "four")))
 
     async def run() -> list[str]:
-        events, _ = awaiting(core)
+        events, _ = awaiting(core, loop)
         return [event.text async for event in events]
 
     assert asyncio.run(run()) == ["one", "two", "three", "four"]
 
 
-def test_a_turn_goes_on_while_its_awaiting_reader_does_something_else() -> None:
+def test_a_turn_goes_on_while_its_awaiting_reader_does_something_else(loop) -> None:
     both = threading.Barrier(2)
 
     async def core(link) -> None:
@@ -219,19 +215,19 @@ def test_a_turn_goes_on_while_its_awaiting_reader_does_something_else() -> None:
         await asyncio.to_thread(both.wait, 10)
 
     async def run() -> None:
-        events, _ = awaiting(core)
+        events, _ = awaiting(core, loop)
         async for _event in events:
             await asyncio.to_thread(both.wait, 10)
 
     asyncio.run(run())
 
 
-def test_a_cancelled_reader_gets_what_is_left_and_then_its_cancellation() -> None:
+def test_a_cancelled_reader_gets_what_is_left_and_then_its_cancellation(loop) -> None:
     core = Held()
     seen: list[str] = []
 
     async def read() -> None:
-        events, _ = awaiting(core)
+        events, _ = awaiting(core, loop)
         async for event in events:
             seen.append(event.text)
 
@@ -244,11 +240,11 @@ def test_a_cancelled_reader_gets_what_is_left_and_then_its_cancellation() -> Non
 
 
 @pytest.mark.parametrize("how", ["aclose", "drop"])
-def test_to_stop_awaiting_is_to_stop_the_turn(how: str) -> None:
+def test_to_stop_awaiting_is_to_stop_the_turn(loop, how: str) -> None:
     core = Held()
 
     async def run() -> bool:
-        events, link = awaiting(core)
+        events, link = awaiting(core, loop)
         async for _event in events:
             break
         if how == "aclose":
@@ -263,18 +259,18 @@ def test_to_stop_awaiting_is_to_stop_the_turn(how: str) -> None:
     assert asyncio.run(run())
 
 
-def test_an_interrupt_of_a_function_on_the_awaiting_thread_goes_to_its_reader() -> None:
+def test_an_interrupt_of_a_function_on_the_awaiting_thread_goes_to_its_reader(loop) -> None:
     def on_caller(function):
         raise KeyboardInterrupt
 
     async def core(link) -> None:
         try:
-            link.on_caller(print)
+            await link.on_caller(print)
         except KeyboardInterrupt:
             raise asyncio.CancelledError from None
 
     async def run() -> None:
-        events, _ = awaiting(core, on_caller)
+        events, _ = awaiting(core, loop, on_caller=on_caller)
         try:
             async for _event in events:
                 pass
@@ -285,42 +281,69 @@ def test_an_interrupt_of_a_function_on_the_awaiting_thread_goes_to_its_reader() 
         asyncio.run(run())
 
 
-def test_a_generator_of_another_loop_is_carried_here_and_stopped_from_here(loop) -> None:
-    closed = threading.Event()
+def test_functions_run_where_the_awaiting_reader_wants_them_while_its_events_are_seen(loop) -> None:
+    seen: list[str] = []
+    going_on = threading.Event()
 
-    async def numbers():
+    def see(event) -> None:
+        seen.append(event.text)
+        if event.text == "meanwhile":
+            going_on.set()
+
+    def hold() -> str:
+        assert going_on.wait(10)
+        return threading.current_thread().name
+
+    async def core(link) -> None:
+        held = asyncio.ensure_future(link.on_caller(hold))
+        await asyncio.sleep(0.05)
+        link.emit(note("meanwhile"))
+        link.emit(note(await held))
+
+        async def later() -> str:
+            return threading.current_thread().name
+
+        link.emit(note(await link.call(later)))
+
+    async def run() -> list[str]:
+        events, _ = awaiting(core, loop, on_caller=lambda function: function(), on_event=see)
+        return [event.text async for event in events]
+
+    here = threading.current_thread().name
+    assert asyncio.run(run()) == ["meanwhile", here, here]
+    assert seen == ["meanwhile", here, here]
+
+
+@pytest.mark.parametrize("is_begun", [True, False])
+def test_a_function_that_has_begun_ends_before_a_cancelled_turn_does(loop, is_begun) -> None:
+    begun, ended, at_end = threading.Event(), threading.Event(), []
+
+    def work() -> None:
+        begun.set()
+        link.cancel()
+        time.sleep(0.1)
+        ended.set()
+
+    async def core(link) -> None:
+        if not is_begun:
+            link.cancel()
         try:
-            for number in range(100):
-                yield (number, threading.current_thread().name)
-                if number == 2:
-                    await asyncio.Event().wait()
+            await link.on_caller(work)
         finally:
-            closed.set()
+            at_end.append(ended.is_set())
 
-    async def run() -> list[object]:
-        items = carried(loop, numbers)
-        seen = [await anext(items) for _ in range(3)]
-        await items.aclose()
-        return seen
-
-    assert asyncio.run(run()) == [(number, "nit-chat") for number in range(3)]
-    assert closed.wait(10)
+    events, link = blocking(core, loop)
+    assert list(events) == []
+    assert at_end == [begun.is_set()]
 
 
-def test_an_error_of_another_loop_is_raised_here(loop) -> None:
-    async def broken():
-        yield 1
-        raise ValueError("there")
+def test_an_error_in_who_sees_the_events_ends_the_turn(loop) -> None:
+    def see(event) -> None:
+        raise LookupError(event.text)
 
-    async def run() -> None:
-        with pytest.raises(ValueError, match="there"):
-            async for _ in carried(loop, broken):
-                pass
+    async def core(link) -> None:
+        link.emit(note("one"))
 
-        async def fail() -> None:
-            raise LookupError("here")
-
-        with pytest.raises(LookupError, match="here"):
-            await carried_call(loop, fail)
-
-    asyncio.run(run())
+    link = BlockingLink(core, lambda: loop, see)
+    with pytest.raises(LookupError, match="one"):
+        list(BlockingEvents(link))
