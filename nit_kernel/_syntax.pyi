@@ -361,8 +361,8 @@ Event = Text | Reasoning | BlockOpen | Block | Rejected | Unclosed
 class StreamFilter:
     """Splits a model's reply, in chunks of any size, into text, reasoning and blocks.
 
-    `reasoning` names the tags around reasoning, `("think",)` unless given. A NIT 1.0 block carries
-    no id: its events have the id `""`.
+    `reasoning` names the tags around reasoning, `("think",)` unless given; `"[THINK]"` names
+    `[THINK]..[/THINK]`. A NIT 1.0 block carries no id: its events have the id `""`.
     """
 
     def __new__(

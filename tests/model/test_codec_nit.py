@@ -69,8 +69,12 @@ def test_without_an_id_nothing_is_a_script() -> None:
     assert outcome(nit_codec(), f"{OPEN}clock(){CLOSE}") == f"{OPEN}clock(){CLOSE}"
 
 
-def test_a_draft_in_the_reasoning_is_no_script() -> None:
-    reply = f"<think>{OPEN}wipe(){CLOSE}</think>Listing.{OPEN}clock(){CLOSE}"
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [("<think>", "</think>"), ("<thinking>", "</thinking>"), ("[THINK]", "[/THINK]")],
+)
+def test_a_draft_in_the_reasoning_is_no_script(start: str, end: str) -> None:
+    reply = f"{start}{OPEN}wipe(){CLOSE}{end}Listing.{OPEN}clock(){CLOSE}"
     decoded = decode(nit_codec(), reply, handshake=ID)
     assert (decoded.text, decoded.scripts) == ("Listing.", ("clock()",))
     assert decoded.reasoning == f"{OPEN}wipe(){CLOSE}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from nit_kernel.model.codecs.strict import Read, read_strict, read_strict_prefix
 
-REASONING_TAGS = ("think", "thinking")
+REASONING_TAGS = ("think", "thinking", "[THINK]")
 """The tags around reasoning that every codec and the stream filter know."""
 
 _OPEN = re.compile(r"(?<![`\"'])<(think|thinking)>|\[THINK\]")

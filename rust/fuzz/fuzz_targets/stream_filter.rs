@@ -5,11 +5,13 @@ use libfuzzer_sys::fuzz_target;
 use nit_syntax::stream_filter::{StreamEvent, StreamFilter};
 
 /// Bytes below this many stand for a piece of a tag or a string.
-const PIECES: [&[u8]; 16] = [
+const PIECES: [&[u8]; 18] = [
     b"<nit-A1B2>",
     b"</nit-A1B2>",
     b"<think>",
     b"</think>",
+    b"[THINK]",
+    b"[/THINK]",
     b"[[[NIT_CALL]]]",
     b"[[[NIT_END]]]",
     b"<nit>",
@@ -25,7 +27,7 @@ const PIECES: [&[u8]; 16] = [
 ];
 
 fn run<'a>(legacy: bool, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<StreamEvent> {
-    let mut filter = StreamFilter::new("A1B2", legacy, &["think"]).unwrap();
+    let mut filter = StreamFilter::new("A1B2", legacy, &["think", "[THINK]"]).unwrap();
     let mut events = Vec::new();
     for chunk in chunks {
         if filter.pass_through(chunk) {

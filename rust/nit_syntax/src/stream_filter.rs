@@ -6,7 +6,7 @@
 //!     |  </nit-ID>       |   ^          [[[NIT_END]]]
 //!     +----------------->|   | </think>
 //!              <think>   v   |
-//!                      Reasoning
+//!                      Reasoning                       (or [THINK] and [/THINK])
 //! ```
 //!
 //! Text is bytes: UTF-8, or its generalised form in which the lone half of a surrogate pair is
@@ -85,7 +85,8 @@ impl StreamFilter {
     /// Makes a filter for the blocks of one turn.
     ///
     /// `id` is the turn's handshake, `legacy` says whether NIT 1.0 markers count, `reasoning`
-    /// names the tags around reasoning.
+    /// names the tags around reasoning: `think` for `<think>..</think>`, `[THINK]` for
+    /// `[THINK]..[/THINK]`.
     pub fn new(id: &str, legacy: bool, reasoning: &[&str]) -> Result<Self, InvalidTagName> {
         Ok(Self {
             tags: Tags::new(id, legacy, reasoning)?,
@@ -104,7 +105,7 @@ impl StreamFilter {
         if self.state != State::Prose || !self.pending.is_empty() {
             return false;
         }
-        let found = if self.tags.legacy() {
+        let found = if self.tags.brackets() {
             memchr2(b'<', b'[', chunk)
         } else {
             memchr(b'<', chunk)
@@ -164,7 +165,7 @@ impl StreamFilter {
         let mut from = 0;
         loop {
             let (seen, tail) = rest.split_at(from);
-            let found = if self.tags.legacy() {
+            let found = if self.tags.brackets() {
                 memchr2(b'<', b'[', tail)
             } else {
                 memchr(b'<', tail)
@@ -291,8 +292,9 @@ impl StreamFilter {
             }
             return tail;
         }
+        let first = close.first().copied().unwrap_or(b'<');
         let mut from = 0;
-        while let Some(offset) = rest.get(from..).and_then(|tail| memchr(b'<', tail)) {
+        while let Some(offset) = rest.get(from..).and_then(|tail| memchr(first, tail)) {
             let (text, tail) = rest.split_at(from + offset);
             let length = common_prefix(tail, close);
             if length == close.len() || length == tail.len() {

@@ -15,7 +15,7 @@ const END: &[u8] = b"[[[NIT_END]]]";
 const LONGEST: usize = CALL.len();
 
 fn filter(legacy: bool) -> StreamFilter {
-    StreamFilter::new("A1B2", legacy, &["think", "thought"]).unwrap()
+    StreamFilter::new("A1B2", legacy, &["think", "thought", "[THINK]"]).unwrap()
 }
 
 /// Events of one kind in a row are one; empty ones are none.
@@ -155,6 +155,7 @@ fn oracle(text: &[u8], legacy: bool) -> Vec<StreamEvent> {
         let span: Option<(&[u8], &[u8])> = [
             (&b"<think>"[..], &b"</think>"[..]),
             (&b"<thought>"[..], &b"</thought>"[..]),
+            (&b"[THINK]"[..], &b"[/THINK]"[..]),
         ]
         .into_iter()
         .find(|(open, _)| !quoted && rest.starts_with(open));
@@ -352,6 +353,18 @@ fn blocks_in_reasoning_are_drafts() {
 }
 
 #[test]
+fn reasoning_may_stand_between_brackets() {
+    let source = "a[[THINK]b [/TH <nit-A1B2>f()</nit-A1B2></think>[/THINK]c '[THINK]' [THIN";
+    let expected = vec![
+        text("a["),
+        reasoning("b [/TH <nit-A1B2>f()</nit-A1B2></think>"),
+        text("c '[THINK]' [THIN"),
+    ];
+    assert_eq!(whole(source), expected);
+    assert_eq!(run(source.as_bytes().chunks(1), false), expected);
+}
+
+#[test]
 fn an_unclosed_reasoning_span_runs_to_the_end() {
     assert_eq!(
         whole("<think>a <nit-A1B2>f()</nit-A1B2></thin"),
@@ -416,7 +429,10 @@ fn ids_and_names_that_cannot_stand_in_a_tag_are_refused() {
     for id in ["", "A B", "A<", "é", &"A".repeat(33)] {
         assert!(StreamFilter::new(id, false, &[]).is_err(), "{id}");
     }
-    for name in ["", "a b", "<think>", "/think", "nit-A1B2", &"a".repeat(65)] {
+    let long = "a".repeat(65);
+    for name in [
+        "", "a b", "<think>", "/think", "nit-A1B2", &long, "[]", "[", "[a", "a]", "[[a]]", "[/a]",
+    ] {
         assert!(StreamFilter::new("A1B2", false, &[name]).is_err(), "{name}");
     }
 }
@@ -439,6 +455,7 @@ fn hostile_texts_take_linear_time() {
         "<think></think",
         "\\",
         "`<think>",
+        "[THINK][/THINK",
     ] {
         for start in [
             "",
@@ -467,6 +484,9 @@ fn fragments() -> impl Strategy<Value = Vec<u8>> {
         b"</think>",
         b"<thought>",
         b"</thought>",
+        b"[THINK]",
+        b"[/THINK]",
+        b"[/TH",
         b"\"",
         b"\"",
         b"'",
@@ -527,8 +547,16 @@ proptest! {
             filter.clone().finish(&mut rest);
             if let Some(StreamEvent::Text(held) | StreamEvent::Reasoning(held)) = rest.first() {
                 prop_assert!(held.len() < LONGEST);
-                let tags: [&[u8]; 6] =
-                    [OPEN, CALL, b"<think>", b"<thought>", b"</think>", b"</thought>"];
+                let tags: [&[u8]; 8] = [
+                    OPEN,
+                    CALL,
+                    b"<think>",
+                    b"<thought>",
+                    b"[THINK]",
+                    b"</think>",
+                    b"</thought>",
+                    b"[/THINK]",
+                ];
                 prop_assert!(tags.iter().any(|tag| tag.starts_with(held)));
             }
         }

@@ -16,7 +16,7 @@ const REASONING_NAME_BYTES: usize = 64;
 pub enum InvalidTagName {
     /// The id is not 1 to 32 ASCII letters and digits.
     Id(String),
-    /// The name is empty, too long, holds a blank or one of `< > /`, or is a block's.
+    /// The name is empty, too long, holds a blank or one of `< > / [ ]`, or is a block's.
     Reasoning(String),
 }
 
@@ -29,7 +29,8 @@ impl fmt::Display for InvalidTagName {
             ),
             Self::Reasoning(name) => write!(
                 formatter,
-                "{name:?} cannot name a reasoning tag: give the bare name, as in \"think\""
+                "{name:?} cannot name a reasoning tag: give the bare name, as in \"think\", or one \
+                 in brackets, as in \"[THINK]\""
             ),
         }
     }
@@ -82,6 +83,8 @@ pub(super) struct Tags {
     close: Vec<u8>,
     reasoning: Vec<ReasoningTag>,
     legacy: bool,
+    /// Whether a tag may begin with `[`.
+    brackets: bool,
     rejected_id_chars: usize,
     longest: usize,
     /// Which bytes can follow a `<` that begins a tag.
@@ -94,19 +97,29 @@ impl Tags {
         let block_name = format!("nit-{id}");
         let mut spans = Vec::with_capacity(reasoning.len());
         for &name in reasoning {
-            let is_bad = |c: char| matches!(c, '<' | '>' | '/') || c.is_whitespace();
-            if name.is_empty()
-                || name.len() > REASONING_NAME_BYTES
-                || name.contains(is_bad)
-                || name == block_name
+            let bracketed = name
+                .strip_prefix('[')
+                .and_then(|rest| rest.strip_suffix(']'));
+            let bare = bracketed.unwrap_or(name);
+            let is_bad = |c: char| matches!(c, '<' | '>' | '/' | '[' | ']') || c.is_whitespace();
+            if bare.is_empty()
+                || bare.len() > REASONING_NAME_BYTES
+                || bare.contains(is_bad)
+                || bare == block_name
             {
                 return Err(InvalidTagName::Reasoning(name.to_owned()));
             }
+            let (open, close) = if bracketed.is_some() {
+                (format!("[{bare}]"), format!("[/{bare}]"))
+            } else {
+                (format!("<{bare}>"), format!("</{bare}>"))
+            };
             spans.push(ReasoningTag {
-                open: format!("<{name}>").into_bytes(),
-                close: format!("</{name}>").into_bytes(),
+                open: open.into_bytes(),
+                close: close.into_bytes(),
             });
         }
+        let brackets = legacy || spans.iter().any(|span| span.open.starts_with(b"["));
         let open = format!("<{block_name}>").into_bytes();
         let rejected_id_chars = REJECTED_ID_CHARS.max(id.len());
         let longest = spans
@@ -129,14 +142,15 @@ impl Tags {
             close: format!("</{block_name}>").into_bytes(),
             reasoning: spans,
             legacy,
+            brackets,
             rejected_id_chars,
             longest,
             second,
         })
     }
 
-    pub(super) fn legacy(&self) -> bool {
-        self.legacy
+    pub(super) fn brackets(&self) -> bool {
+        self.brackets
     }
 
     /// The length of the longest tag that `find` can find.
@@ -152,16 +166,21 @@ impl Tags {
         self.reasoning.get(index).map_or(&[], |span| &span.close)
     }
 
-    /// Looks for a tag at the start of `text`, which begins with `<`, or with `[` where legacy
-    /// markers count; `before` is the byte before it.
+    /// Looks for a tag at the start of `text`, which begins with `<`, or with `[` where `brackets`
+    /// says so; `before` is the byte before it.
     ///
     /// A reasoning tag directly after a quotation mark or back-tick is a mention of it.
     pub(super) fn find(&self, text: &[u8], before: u8) -> Found {
         if text.first() == Some(&b'[') {
-            return if self.legacy {
+            let marker = if self.legacy {
                 exact(text, LEGACY_OPEN, TagKind::LegacyOpen)
             } else {
                 Found::Nothing
+            };
+            return if marker == Found::Nothing {
+                self.reasoning_tag(text, before)
+            } else {
+                marker
             };
         }
         let can_follow = |byte: u8| self.second.get(usize::from(byte)).copied().unwrap_or(false);
@@ -172,15 +191,22 @@ impl Tags {
         if opening != Found::Nothing {
             return opening;
         }
-        if !matches!(before, b'`' | b'"' | b'\'') {
-            for (index, span) in self.reasoning.iter().enumerate() {
-                let opening = exact(text, &span.open, TagKind::Reasoning(index));
-                if opening != Found::Nothing {
-                    return opening;
-                }
-            }
+        let opening = self.reasoning_tag(text, before);
+        if opening != Found::Nothing {
+            return opening;
         }
         self.near_miss(text)
+    }
+
+    fn reasoning_tag(&self, text: &[u8], before: u8) -> Found {
+        if matches!(before, b'`' | b'"' | b'\'') {
+            return Found::Nothing;
+        }
+        let spans = self.reasoning.iter().enumerate();
+        spans
+            .map(|(index, span)| exact(text, &span.open, TagKind::Reasoning(index)))
+            .find(|opening| *opening != Found::Nothing)
+            .unwrap_or(Found::Nothing)
     }
 
     /// `<nit>` and `<nit-..>` in any case and with any id.
