@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import nit_kernel as nit
 from nit_kernel.errors import NitError, NitSyntaxError
-from nit_kernel.language.values import preview, to_json
+from nit_kernel.language.values import clean_text, preview, to_json
 from nit_kernel.sources.plugin_faults import MISSING_PACKAGE
 from nit_kernel.sources.plugin_places import default_places
 
@@ -176,7 +176,7 @@ def _show_outcome(result: Result, failed_tasks: list[BackgroundTask]) -> None:
         _say(f"background task `{task.name}` failed: {task.error}")
     if result.ok and result.value is not None:
         value = result.value
-        print(value if isinstance(value, str) else preview(value, VALUE_CHARS))
+        print(clean_text(value) if isinstance(value, str) else preview(value, VALUE_CHARS))
 
 
 def _outcome(result: Result, failed_tasks: list[BackgroundTask]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from nit_kernel.language.json_form import clean_text
 from nit_kernel.language.names import (
     did_you_mean,
     is_bare_name,
@@ -79,6 +80,9 @@ class ToolSpec:
     _written: dict[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        # Foreign texts: one that no file or request could hold would break whoever shows it.
+        object.__setattr__(self, "description", clean_text(self.description))
+        object.__setattr__(self, "parameter_text", clean_text(self.parameter_text))
         declared = declared_parameters(self.parameters)
         names = nit_names(declared.properties)
         # An exact name wins over the written form of another parameter.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from nit_kernel.errors import NitError
-from nit_kernel.language.values import preview
+from nit_kernel.language.values import clean_text, preview
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -92,7 +92,7 @@ class ValueDisplay:
     def bundle(self, value: object, chars: int) -> tuple[dict[str, object], dict[str, object]]:
         """The formats of a value, none of which is longer than `chars` characters."""
         if isinstance(value, str):
-            return {_PLAIN: clip(value, chars)}, {}
+            return {_PLAIN: clip(clean_text(value), chars)}, {}
         if _is_large(value):
             return {_PLAIN: clip(preview(value, chars), chars)}, {}
         formats, metadata = self._formatter.format(value)

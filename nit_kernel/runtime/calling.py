@@ -34,7 +34,8 @@ async def call_async(tool: Tool, arguments: dict[str, object], channel: Channel)
     """Await a coroutine function, or run an async generator dry, on this loop."""
     value = tool.call(**arguments, **_context(tool, channel))
     if not tool.is_generator:
-        return await cast("Awaitable[object]", value)
+        value = await cast("Awaitable[object]", value)
+        return await cast("Awaitable[object]", value) if is_coroutine(value) else value
     last: object = None
     steps = cast("AsyncGenerator[object, None]", value)
     try:

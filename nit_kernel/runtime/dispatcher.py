@@ -141,8 +141,9 @@ def _call(run: Run, threads: Threads, tool: Tool, arguments: dict[str, object]) 
         if tool.is_async and threads.is_on_loop():
             raise _would_wait_for_itself(tool.spec.nit_name)
         future = threads.start(tool, arguments, channel)
-        return _wait(run, threads, future, threads.seconds_for(tool), channel)
-    value = _call_here(tool, arguments, channel)
+        value = _wait(run, threads, future, threads.seconds_for(tool), channel)
+    else:
+        value = _call_here(tool, arguments, channel)
     return _follow(run, threads, value) if is_coroutine(value) else value
 
 

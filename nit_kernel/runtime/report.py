@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from nit_kernel.errors import NitSyntaxError
-from nit_kernel.language.values import describe, preview, shortened
+from nit_kernel.language.values import clean_text, describe, preview, shortened
 from nit_kernel.runtime.background import BackgroundTask
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def report_text(result: Result, *, ended: Sequence[BackgroundTask] = (), chars: 
     lines += _ended(ended, result)
     text = "\n".join(lines)
     value = _value(result, max(chars - len(text) - 1, _LEAST_VALUE)) if result.ok else ""
-    text = f"{text}\n{value}" if value else text
+    text = clean_text(f"{text}\n{value}" if value else text)
     # The head says what failed, so it is the middle that goes where there is too much.
     return text if len(text) <= chars else shortened(text, chars - 40)
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from nit_kernel.errors import NitCancelledError, NitError, NitRuntimeError
+from nit_kernel.language.json_form import clean_text
 from nit_kernel.runtime.host import ValueHost
 from nit_kernel.runtime.symbols import ABSENT
 
@@ -231,7 +232,8 @@ class Run:
         *,
         hint: str | None = None,
     ) -> E_:
-        """Build an error that shows its place in the script."""
+        """Build an error that shows its place in the script; what tools say may be any text."""
+        message, hint = clean_text(message), None if hint is None else clean_text(hint)
         found = self.script.diagnostic(code, message, start, end, hint=hint)
         return kind(message, code=code, hint=hint, diagnostics=(found,))
 

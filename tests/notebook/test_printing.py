@@ -2,7 +2,7 @@
 
 import pytest
 
-from nit_kernel.notebook.display import clip
+from nit_kernel.notebook.display import ValueDisplay, clip
 from nit_kernel.notebook.printing import PrintBudget
 
 
@@ -60,3 +60,8 @@ def test_a_clipped_text_is_never_longer_than_asked(chars):
 
 def test_a_short_text_is_not_clipped():
     assert clip("abc", 3) == "abc"
+
+
+def test_half_a_surrogate_pair_in_a_value_is_shown_as_a_replacement(shell) -> None:
+    bundle, _ = ValueDisplay(shell).bundle("ok \ud83d", 100)
+    assert bundle == {"text/plain": "ok \ufffd"}

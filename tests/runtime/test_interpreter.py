@@ -1,5 +1,6 @@
 """What a statement does: order, values, references, errors with their place, limits."""
 
+import asyncio
 import dataclasses
 import time
 from collections.abc import Iterator, Mapping
@@ -249,3 +250,58 @@ def test_text_of_the_report_tells_of_a_background_failure_once() -> None:
         reports = [first.report(), session.run("2").report(), session.run("3").report()]
     assert ["in the dark" in report for report in reports] == [True, False, False]
     assert first.report() == reports[0]
+
+
+HALF = "\ud83d"
+
+
+def raises_half() -> None:
+    raise ValueError(f"no {HALF}")
+
+
+@pytest.mark.parametrize("script", ["raises_half()", "$t = async raises_half()\n$t"])
+def test_half_a_surrogate_pair_in_an_error_is_told_as_a_replacement(script: str) -> None:
+    with nit.Session(tools=[make_tool(raises_half)]) as session:
+        result = session.run(script)
+    assert result.error is not None
+    assert result.error.message == "`raises_half` raised ValueError: no \ufffd"
+    result.report().encode()
+    result.error.render().encode()
+
+
+def test_half_a_surrogate_pair_stays_in_the_value_and_not_in_what_is_told_of_it() -> None:
+    def half() -> str:
+        """Give \ud83d."""
+        return f"ok {HALF}"
+
+    with nit.Session(tools=[make_tool(half)]) as session:
+        result = session.run("$h = half()\n$h")
+        described = session.run('help("half")').value
+    assert result.value == f"ok {HALF}"
+    assert "ok \ufffd" in result.report()
+    assert "Give \ufffd." in str(described)
+
+
+async def promised(value: object) -> object:
+    return value
+
+
+def promises(value: object) -> object:
+    return promised(value)
+
+
+async def promises_later(value: object) -> object:
+    return promised(value)
+
+
+@pytest.mark.parametrize("thread", ["worker", "caller"])
+@pytest.mark.parametrize("tool", [promises, promises_later])
+@pytest.mark.parametrize("way", ["run", "arun", "async"])
+def test_a_coroutine_that_a_tool_returns_is_awaited_wherever_it_runs(thread, tool, way) -> None:
+    call = f"{tool.__name__}(value=1)"
+    with nit.Session(tools=[make_tool(tool, thread=thread)]) as session:
+        if way == "arun":
+            result = asyncio.run(session.arun(call))
+        else:
+            result = session.run(f"$t = async {call}\n$t" if way == "async" else call)
+    assert result.value == 1
