@@ -101,8 +101,10 @@ def import_plugin(
         else:
             linecache.checkcache(str(entry))
             module = importlib.import_module(".".join((package, *parts)))
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the wall around foreign code
+    except BaseException as error:  # the wall around foreign code
         forget_plugin(package)
+        if isinstance(error, KeyboardInterrupt):
+            raise
         _explain(error, folder, entry, faults, install)
         return None
     return PluginCode(module=module, package=package)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from nit_kernel.errors import PluginError
+from nit_kernel.language.json_form import clean_text
 from nit_kernel.language.schema import nearest
 
 if TYPE_CHECKING:
@@ -46,6 +47,13 @@ class Fault:
     line: int | None = None
     column: int | None = None
 
+    def __post_init__(self) -> None:
+        # Foreign errors and file names may hold halves of letters, which nothing can print.
+        object.__setattr__(self, "plugin", clean_text(self.plugin))
+        object.__setattr__(self, "message", clean_text(self.message))
+        if self.hint is not None:
+            object.__setattr__(self, "hint", clean_text(self.hint))
+
     @property
     def place(self) -> str:
         """The place in one word: `web/schema.json:3:7`, or the plugin's name."""
@@ -56,7 +64,7 @@ class Fault:
         )
         if self.line is not None:
             shown += f":{self.line}:{self.column or 1}"
-        return shown
+        return clean_text(shown)
 
     def __str__(self) -> str:
         kind = "" if self.severity == "error" else " note"

@@ -159,7 +159,9 @@ def _entry_point_places() -> list[PluginPlace]:
         origin = f"entry point {entry.name}"
         try:
             places += [PluginPlace(path=path, origin=origin) for path in _paths_of(entry)]
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the wall around foreign code
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the wall around foreign code
             fault = Fault(
                 plugin=entry.name,
                 code="NIT558",

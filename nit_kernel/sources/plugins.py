@@ -225,7 +225,9 @@ def load_plugin(folder: Path, *, origin: str = "option", fault: Fault | None = N
     faults = FaultList(folder.name)
     try:
         return _load(folder.resolve(), origin, faults)
-    except Exception as error:  # noqa: BLE001 - one plugin must not keep the others out
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - one plugin must not keep the others out
         _log.exception("plugin in %s", folder)
         faults.import_failed(folder, f"cannot be loaded: {describe_error(error)}")
         return _failed(faults.plugin, folder, origin, faults.faults)

@@ -83,6 +83,8 @@ def test_installed_packages_bring_plugins(tmp_path: Path, monkeypatch: pytest.Mo
     install(site, "e-gone", "nit_test_no_such_package")
     (site / "nit_test_wrong.py").write_text("folder = 5\n")
     install(site, "f-wrong", "nit_test_wrong:folder")
+    (site / "nit_test_stops.py").write_text("raise GeneratorExit\n")
+    install(site, "g-stops", "nit_test_stops:folder")
     monkeypatch.syspath_prepend(str(site))
     plugins = Plugins(Registry())
     plugins.load(default_places())
@@ -109,6 +111,11 @@ def test_installed_packages_bring_plugins(tmp_path: Path, monkeypatch: pytest.Mo
             "NIT558",
             "the entry point `f-wrong = nit_test_wrong:folder` cannot be used: TypeError: wanted a"
             " path, got int",
+        ),
+        (
+            "g-stops",
+            "NIT558",
+            "the entry point `g-stops = nit_test_stops:folder` cannot be used: GeneratorExit",
         ),
     ]
     assert "nit_test_bundle" not in sys.modules

@@ -180,6 +180,27 @@ def test_the_same_folders_load_in_the_same_order(tmp_path: Path) -> None:
             " (write `from . import beside`)",
         ),
         (
+            "raise ValueError('\\udc80')\n",
+            "bad/code.py:1:1: NIT558: raised while it was imported: ValueError: \ufffd",
+        ),
+        (
+            "import asyncio\nraise asyncio.CancelledError\n",
+            "bad/code.py:2:1: NIT558: raised while it was imported:"
+            " asyncio.exceptions.CancelledError",
+        ),
+        (
+            "raise GeneratorExit\n",
+            "bad/code.py:1:1: NIT558: raised while it was imported: GeneratorExit",
+        ),
+        (
+            "raise BaseException('no')\n",
+            "bad/code.py:1:1: NIT558: raised while it was imported: BaseException: no",
+        ),
+        (
+            "import pytest\npytest.skip('no', allow_module_level=True)\n",
+            "bad/code.py:2:1: NIT558: raised while it was imported: Skipped: no",
+        ),
+        (
             "from . import raising\n",
             "bad/raising.py:2:1: NIT558: raised while it was imported: ValueError: no",
         ),
@@ -210,6 +231,31 @@ def test_a_fault_of_the_code_says_its_line(tmp_path: Path, code: str, fault: str
     plugin = load_plugin(write_plugin(tmp_path / "bad", code=code, files=files))
     assert plugin.state == "failed"
     assert errors(plugin)[0] == fault
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "raise BaseException('no')\n",
+        # Hints are read after the import.
+        "def greet(name: 'int.from_bytes', times: 'stop()' = 1): ...\n"
+        "def stop(): raise GeneratorExit\n",
+    ],
+)
+def test_a_plugin_that_raises_whatever_it_likes_keeps_no_other_out(
+    tmp_path: Path, code: str
+) -> None:
+    write_plugin(tmp_path / "bad", code=code)
+    write_plugin(tmp_path / "good")
+    plugins, _ = load(tmp_path)
+    assert states(plugins) == {"bad": "failed", "good": "loaded"}
+
+
+def test_an_interrupt_while_a_plugin_is_imported_goes_on(tmp_path: Path) -> None:
+    before = set(sys.modules)
+    with pytest.raises(KeyboardInterrupt):
+        load(write_plugin(tmp_path / "bad", code="raise KeyboardInterrupt\n"))
+    assert not [name for name in set(sys.modules) - before if name.startswith("_nit_plugin_")]
 
 
 def test_a_schema_that_is_none_is_a_fault(tmp_path: Path) -> None:
