@@ -62,6 +62,25 @@ TRACE = 'Action: add\nAction Input: {"a":1}'
             id="W13 labels in a fenced example",
         ),
         pytest.param(f"```\n{TRACE}\n```", [ADD], id="W13 the whole reply is one fence"),
+        pytest.param(f"```\n{TRACE}", [ADD], id="W13 a fence that never ends"),
+        pytest.param(
+            '```\nAction: add\nAction Input:\n```json\n{"a":1}\n```\n```',
+            [ADD],
+            id="W13 a fence around the input in the fence around the reply",
+        ),
+        pytest.param(
+            f"```\n{TRACE}\n```\nObservation: 1\nThought: so",
+            [ADD],
+            id="W13 W1 an observation after the fence",
+        ),
+        *(
+            pytest.param(text, text, id=f"W13 a fenced example {where}")
+            for where, text in {
+                "first, then prose": f"```\n{TRACE}\n```\nThat is the form.",
+                "first, then another": f"```\n{TRACE}\n```\nor\n```\nx\n```",
+                "in tildes, then prose": f"~~~~text\n{TRACE}\n~~~~\n\nThat is the form.",
+            }.items()
+        ),
         pytest.param("Thought: I should think", "NIT608", id="W15 a thought is no answer"),
         pytest.param(
             'Action: say\nAction Input: {"text":"a ```json fence```"}',
@@ -103,6 +122,11 @@ TRACE = 'Action: add\nAction Input: {"a":1}'
 )
 def test_a_shape_seen_in_the_wild(reply: str, right: Any) -> None:
     assert outcome(react_codec(), reply) == right
+
+
+def test_code_in_a_fence_before_the_action_is_shown_whole() -> None:
+    decoded = decode(react_codec(), f"```python\nx=1\n```\n{TRACE}")
+    assert (decoded.text, [call.name for call in decoded.calls]) == ("```python\nx=1\n```", ["add"])
 
 
 def test_prose_before_the_action_is_text_and_a_thought_is_reasoning() -> None:

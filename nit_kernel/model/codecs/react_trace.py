@@ -23,7 +23,8 @@ _LABEL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
-_WHOLE_FENCE = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:\n[ \t]*\1[ \t]*)?\s*\Z", re.DOTALL)
+_OPENING_FENCE = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n")
+_OBSERVATION = re.compile(r"\s*Observation[ \t]*[:：]", re.IGNORECASE)
 _INPUT_FENCE = re.compile(r"(?:`{3,}|~{3,})[\w-]*[ \t]*\n?\s*|`{1,2}(?=[{\[])")
 _INLINE = re.compile(r"[`\"'*\s]*([^\s`\"'*(]+)[ \t]*\(")
 _NO_ACTION = re.compile(
@@ -73,9 +74,25 @@ class NoAction:
 
 
 def unfenced(text: str) -> str:
-    """Return the inside of a reply that is one fence with labels in it, else the reply."""
-    fenced = _WHOLE_FENCE.match(text)
-    return fenced[2] if fenced is not None and _LABEL.search(fenced[2]) else text
+    """Return the inside of a reply that is one fence with labels in it, else the reply.
+
+    The fence may lack its end. What follows it may only be an observation, which is dropped anyway:
+    before prose it is an example.
+    """
+    opening = _OPENING_FENCE.match(text)
+    if opening is None:
+        return text
+    closing = re.compile(rf"^[ \t]*{opening[1]}[`~]*[ \t\r]*$", re.MULTILINE).search(
+        text, opening.end()
+    )
+    inside, rest = text[opening.end() :], ""
+    if closing is not None:
+        inside, rest = text[opening.end() : closing.start()], text[closing.end() :]
+    if rest and not rest.strip("`~ \t\r\n"):
+        # A fence around the input stood inside the one around the reply.
+        inside, rest = text[opening.end() :].rstrip().rstrip("`~"), ""
+    is_whole = not rest.strip() or _OBSERVATION.match(rest) is not None
+    return inside if is_whole and _LABEL.search(inside) else text
 
 
 def find_labels(text: str, kind: str | None = None) -> list[Label]:
