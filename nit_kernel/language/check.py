@@ -24,7 +24,7 @@ from nit_kernel.language.binding import Misuse, bind
 from nit_kernel.language.names import did_you_mean, either, folded, nit_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from nit_kernel._syntax import Diagnostic, Script, Shape
     from nit_kernel.language.schema import ToolSpec
@@ -32,10 +32,13 @@ if TYPE_CHECKING:
 MOST_DIAGNOSTICS: Final = 100
 """Most findings about one script."""
 
+_MOST_FOUND: Final = 3 * MOST_DIAGNOSTICS
+"""Most findings that are made, from which those that are told are chosen."""
+
 _MOST_TOOLS: Final = 10
 _MOST_CANDIDATES: Final = 500
 _MOST_REMEMBERED: Final = 1_000
-_TOOL_KEYS: Final = frozenset(map(folded, ("command", "commandIdentifier", "action", "tool")))
+_TOOL_KEYS: Final = tuple(map(folded, ("command", "commandIdentifier", "action", "tool")))
 
 
 class LiteralError(Protocol):
@@ -43,10 +46,16 @@ class LiteralError(Protocol):
 
     message: str
     hint: str | None
+    parameter: str | None
 
 
 class CoercerView(Protocol):
     """What is asked of a tool's coercer."""
+
+    @property
+    def has_joint_rules(self) -> bool:
+        """Whether arguments that are right one by one may be wrong together."""
+        ...
 
     def accepts_kind(self, parameter: str, kind: str, /) -> bool:
         """Whether every literal of the kind is right for the parameter."""
@@ -61,6 +70,10 @@ class CoercerView(Protocol):
 
     def why_not(self, parameter: str, value: object, /) -> LiteralError | None:
         """Why the literal can never be right for the parameter, or `None` if it may be."""
+        ...
+
+    def why_not_together(self, literals: Mapping[str, object], /) -> LiteralError | None:
+        """Why literals that are all the arguments of a call are wrong, or `None`."""
         ...
 
 
@@ -202,7 +215,7 @@ class _Check(Generic[ToolT]):
         self._known = known
         self._origin = origin
         self._memory = memory
-        self._found: list[Diagnostic] = []
+        self._found: list[tuple[int, Diagnostic]] = []
         self._errors = 0
         self._targets_found: list[tuple[str, int]] | None = None
         self._plans: list[CallPlan[ToolT] | None] = []
@@ -253,7 +266,8 @@ class _Check(Generic[ToolT]):
             if name is not None and not means.coercer.accepts_kind(name, kind)
         )
         plan = CallPlan(means, binding.names, means.coercer.guards(binding.names, shape.kinds))
-        return _Use(plan, [*notes, *binding.misuses], looks)
+        is_whole = means.coercer.has_joint_rules and not any(m.is_error for m in binding.misuses)
+        return _Use(plan, [*notes, *binding.misuses], looks, looks_at_whole=is_whole)
 
     def _resolve(self, shape: Shape) -> tuple[ToolT | None, list[Misuse]]:
         name, registry = shape.tool, self._registry
@@ -271,33 +285,38 @@ class _Check(Generic[ToolT]):
             ]
         near = [] if shape.exact else list(registry.near(name))
         if len(near) == 1 and _is_tool(found := registry.resolve(near[0])):
-            note = Misuse(
-                "NIT304", f"`{name}` is read as `{near[0]}`", f"write `{near[0]}`", is_error=False
-            )
-            return cast("ToolT", found), [note]
+            return cast("ToolT", found), [_read_as(name, near[0])]
         return None, [self._unknown_tool(shape, near)]
 
     def _tool_of_plugin(
         self, shape: Shape, index: int
     ) -> tuple[ToolT | None, list[Misuse], int | None]:
         # NIT 1.0: the first line names a plugin, and the value of a key one of its tools.
-        script, plugin = self._script, shape.tool
-        keys = [at for at, name in enumerate(shape.names) if folded(name or "") in _TOOL_KEYS]
+        script, plugin, registry = self._script, shape.tool, self._registry
+        words = [folded(name or "") for name in shape.names]
+        keys = [words.index(key) for key in _TOOL_KEYS if key in words]
         before = f"{nit_name(plugin)}."
-        inside = [name for name in self._registry.names() if name.startswith(before)]
+        inside = [name for name in registry.names() if name.startswith(before)]
         listed = f"`{plugin}` has {_listed(inside)}" if inside else f"`{plugin}` has no tools"
-        if len(keys) != 1:
+        if not keys:
             message = f"`{plugin}` is a plugin, and no `command` says which of its tools is meant"
             return None, [Misuse("NIT301", message, listed)], None
         step = next(n for n in range(script.step_count) if script.step(n)[:2] == (CALL, index))
-        name = str(dict(script.literal_arguments(step))[keys[0]])
-        for written in (f"{plugin}.{name}", f"{before}{nit_name(name)}"):
-            means = self._registry.resolve_exact(written)
-            if _is_tool(means):
-                return cast("ToolT", means), [], keys[0]
-        near = did_you_mean(f"{before}{name}", inside)
+        literals = dict(script.literal_arguments(step))
+        # One of its parameters may be called `action`, too.
+        for key in keys:
+            name = str(literals[key]).removeprefix(before)
+            for written in (f"{plugin}.{name}", f"{before}{nit_name(name)}"):
+                means = registry.resolve_exact(written)
+                if _is_tool(means):
+                    return cast("ToolT", means), [], key
+            near = registry.near(f"{before}{name}")
+            if len(near) == 1 and _is_tool(found := registry.resolve(near[0])):
+                return cast("ToolT", found), [_read_as(name, near[0])], key
+        name = str(literals[keys[0]])
         message = f"`{plugin}` has no tool `{name}`"
-        return None, [Misuse("NIT301", message, near or listed, keys[0])], None
+        hint = did_you_mean(f"{before}{name}", inside) or listed
+        return None, [Misuse("NIT301", message, hint, keys[0])], None
 
     def _unknown_tool(self, shape: Shape, near: list[str]) -> Misuse:
         name = shape.tool
@@ -325,16 +344,25 @@ class _Check(Generic[ToolT]):
                 row = spans[misuse.argument]
                 start, end = (row[0], row[1]) if row[1] > row[0] else (row[2], row[3])
             self._add(misuse, start, end)
-        if use.plan is None or not use.looks:
+        if use.plan is None or not (use.looks or use.looks_at_whole):
             return
         literals = dict(script.literal_arguments(step))
-        coercer = use.plan.tool.coercer
+        coercer, names = use.plan.tool.coercer, use.plan.names
+        is_wrong = False
         for index, parameter in use.looks:
             if index in literals:
                 error = coercer.why_not(parameter, literals[index])
                 if error is not None:
+                    is_wrong = True
                     found = Misuse("NIT314", error.message, error.hint)
                     self._add(found, *spans[index][2:])
+        if use.looks_at_whole and not is_wrong and len(literals) == len(names):
+            given = {name: literals[at] for at, name in enumerate(names) if name is not None}
+            error = coercer.why_not_together(given)
+            if error is not None:
+                place = names.index(error.parameter) if error.parameter in given else None
+                start, end = script.tool_span(step) if place is None else spans[place][2:]
+                self._add(Misuse("NIT314", error.message, error.hint), start, end)
 
     # Variables
 
@@ -396,53 +424,59 @@ class _Check(Generic[ToolT]):
 
     def _add(self, misuse: Misuse, start: int, end: int) -> None:
         self._errors += misuse.is_error
-        self._found.append(
-            self._script.diagnostic(
-                misuse.code,
-                misuse.message,
-                start,
-                end,
-                severity="error" if misuse.is_error else "warning",
-                hint=misuse.hint,
-            )
+        if len(self._found) >= _MOST_FOUND and (not misuse.is_error or self._errors > _MOST_FOUND):
+            # To find its column, each looks at its whole line.
+            return
+        diagnostic = self._script.diagnostic(
+            misuse.code,
+            misuse.message,
+            start,
+            end,
+            severity="error" if misuse.is_error else "warning",
+            hint=misuse.hint,
         )
+        self._found.append((start, diagnostic))
 
     def result(self) -> Checked[ToolT]:
         script = self._script
         if not self._found and script.ok:
             plans = tuple(cast("list[CallPlan[ToolT]]", self._plans))
             return Checked(script, script.diagnostics, True, plans)
-        found = [*script.diagnostics, *self._found] if self._found else script.diagnostics
         ok = script.ok and not self._errors
-        if len(found) > MOST_DIAGNOSTICS:
-            # No error is left out for a warning.
-            first = sorted(found, key=lambda item: (item.severity != "error", item.span.start))
-            found = first[:MOST_DIAGNOSTICS]
-        if self._found:
-            found = sorted(found, key=lambda item: item.span.start)
         plans = tuple(cast("list[CallPlan[ToolT]]", self._plans)) if ok else ()
-        return Checked(script, tuple(found), ok, plans)
+        found = [(item.span.start, item) for item in script.diagnostics] + self._found
+        # No error is left out for a warning.
+        found.sort(key=lambda row: (row[1].severity != "error", row[0]))
+        found = sorted(found[:MOST_DIAGNOSTICS], key=lambda row: row[0])
+        return Checked(script, tuple(item for _, item in found), ok, plans)
 
 
 class _Use(Generic[ToolT]):
     """What was found about one shape: where it goes, what is wrong, which literals to look at."""
 
-    __slots__ = ("looks", "misuses", "needs_a_look", "plan")
+    __slots__ = ("looks", "looks_at_whole", "misuses", "needs_a_look", "plan")
 
     def __init__(
         self,
         plan: CallPlan[ToolT] | None,
         misuses: list[Misuse],
         looks: tuple[tuple[int, str], ...],
+        *,
+        looks_at_whole: bool = False,
     ) -> None:
         self.plan = plan
         self.misuses = misuses
         self.looks = looks
-        self.needs_a_look = bool(misuses or looks)
+        self.looks_at_whole = looks_at_whole
+        self.needs_a_look = bool(misuses or looks or looks_at_whole)
 
 
 class Memory(dict["Shape", _Use[ToolT]]):
     """What is known about shapes of calls."""
+
+
+def _read_as(name: str, meant: str) -> Misuse:
+    return Misuse("NIT304", f"`{name}` is read as `{meant}`", f"write `{meant}`", is_error=False)
 
 
 def _is_tool(means: object) -> bool:

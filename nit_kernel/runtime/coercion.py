@@ -85,10 +85,13 @@ class Coercer:
         "_validators",
         "_wants_integers",
         "declared",
+        "has_joint_rules",
     )
 
     declared: Declared
     """What the schema declares."""
+    has_joint_rules: bool
+    """Whether arguments that are right one by one may be wrong together."""
 
     def __init__(
         self,
@@ -112,7 +115,8 @@ class Coercer:
         self._by_types: dict[str, frozenset[type]] = {}
         # The same for an argument that the schema does not declare, where it lets any in.
         self._by_types_else = _NO_TYPES
-        if names_parameters_only(schema):
+        self.has_joint_rules = not names_parameters_only(schema)
+        if not self.has_joint_rules:
             for name, node in self.declared.properties.items():
                 leaf = self._tree.node(node).leaf
                 self._by_types[name] = _NO_TYPES if leaf is None else leaf
@@ -236,6 +240,15 @@ class Coercer:
         """Return why a literal can never be right for a parameter, `None` if it may be."""
         try:
             self.coerce_literal(parameter, value)
+        except CoercionError as error:
+            return error
+        return None
+
+    def why_not_together(self, literals: Mapping[str, object]) -> CoercionError | None:
+        """Return why literals that are all the arguments of a call are wrong, if they are."""
+        plain = {name: without_spelling(value) for name, value in literals.items()}
+        try:
+            self.coerce(plain, spelled=lambda: literals)
         except CoercionError as error:
             return error
         return None

@@ -453,3 +453,61 @@ def test_in_a_script_keys_are_not_matched_freely() -> None:
         "NIT310@1:8 `search` has no parameter `QUERY` | did you mean `query`? "
         f"The signature is {SIGNATURE}"
     ]
+
+
+@pytest.mark.parametrize(
+    ("rules", "arguments", "found"),
+    [
+        ({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, "", "missing argument `a`"),
+        ({"dependentRequired": {"a": ["b"]}}, "a=1", "missing argument `b`"),
+        ({"minProperties": 1}, "", "wanted at least 1 key, got {}"),
+        (
+            {"if": {"properties": {"a": {"const": 1}}}, "then": {"required": ["b"]}},
+            "a=1",
+            "missing argument `b`",
+        ),
+        (
+            {"not": {"required": ["a", "b"]}},
+            "a=1, b=2",
+            'wanted a value that the schema does not rule out, got {"a": 1, "b": 2}',
+        ),
+    ],
+)
+def test_literals_that_are_wrong_together_are_found_before_anything_runs(
+    rules: dict[str, Any], arguments: str, found: str
+) -> None:
+    integers = {"a": {"type": "integer"}, "b": {"type": "integer"}}
+    tool = Tool("both", "", {"type": "object", "properties": integers, **rules}, dict)
+    registry = registry_of(("mine", "plugin", [tool]))
+    result = checked(f"both({arguments})", registry=registry)
+    assert [(item.code, item.message) for item in result.diagnostics] == [("NIT314", found)]
+    with_variable = arguments.replace("1", "$x") if arguments else "b=$x"
+    assert checked(f"both({with_variable})", "x", registry=registry).ok
+
+
+def test_a_block_may_have_a_parameter_that_is_called_like_a_command() -> None:
+    registry = registry_of(
+        ("page", "plugin", [made("click", {"action": {}}, "action"), made("read", {})])
+    )
+    rows = ["action: [START]double[END]", "command: [START]click[END]"]
+    for lines in (rows, rows[::-1]):
+        result = checked(block("page", *lines), registry=registry)
+        assert [(plan.tool.name, plan.names) for plan in result.plans] == [
+            ("click", tuple("action" if "action" in line else None for line in lines))
+        ]
+    for named in ("page.read", "read"):
+        assert checked(block("page", f"command: [START]{named}[END]"), registry=registry).ok
+    assert findings(block("page", "command: [START]READ[END]"), registry=registry) == [
+        "-NIT304@2:1 `READ` is read as `page.read` | write `page.read`"
+    ]
+
+
+@pytest.mark.parametrize("line", ["search(query='x', {})", "search(query='x') ; $a = [{}]"])
+def test_many_findings_on_one_line_cost_no_more_than_its_length(line: str) -> None:
+    # each finding counts the columns of its line: a hundred thousand of them would take minutes
+    rows = ", ".join(f"k{n}=1" if "(query='x', {" in line else f"$k{n}" for n in range(100_000))
+    limits = {"script_bytes": 1 << 30}
+    script = parse(line.format(rows), **limits)
+    result = check_script(script, registry=REGISTRY, known={})
+    assert len(result.diagnostics) == 100
+    assert not result.ok
