@@ -124,6 +124,80 @@ def test_a_shape_seen_in_the_wild(reply: str, right: Any) -> None:
     assert outcome(json_codec(), reply) == right
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"calls":[{"name":"say","kwargs":{"text":"x"}}]}',
+        '{"calls":[{"name":"say","text":"x"}]}',
+        '{"type":"tool_calls","calls":[{"name":"echo","arguments":{}},{"name":"say","text":"x"}]}',
+        '{"tool_calls":[{"type":"function","function":{"name":"say","kwargs":{"text":"x"}}}]}',
+        '{"calls":[{"name":"say","action":"x"}]}',
+        '{"type":"tool_call","name":"say","kwargs":{"text":"x"}}',
+        '{"type":"function","function":{"name":"say","kwargs":{"text":"x"}}}',
+        '{"function":{"name":"say","text":"x"}}',
+        'Sure: {"calls":[{"name":"say","text":"x"}]}',
+        '[{"type":"tool_call","name":"say","text":"x"},{"name":"clock","arguments":{}}]',
+    ],
+)
+def test_arguments_under_a_key_of_the_models_own_are_never_dropped(reply: str) -> None:
+    assert outcome(json_codec(), reply) == "NIT603"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"calls":[{"name":"clock"}]}',
+        '{"calls":[{"id":"c1","type":"function","index":0,"function":{"name":"clock"}}]}',
+        '{"calls":[{"name":"clock","tool":"clock","call_id":"c1"}]}',
+        '{"type":"tool_call","name":"clock"}',
+        'Sure: {"calls":[{"name":"clock"}]}',
+        '[[{"name":"clock","arguments":{}}]]',
+        '[{"type":"tool_calls","calls":[{"name":"clock"}]}]',
+        '{"response":{"type":"tool_calls","calls":[{"name":"clock"}]}}',
+        'So: {"response":{"type":"tool_calls","calls":[{"name":"clock"}]}}',
+    ],
+)
+def test_a_call_in_a_wrapping_of_the_models_own_is_a_call(reply: str) -> None:
+    assert outcome(json_codec(), reply) == [("clock", {})]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"calls":{"name":"clock"}}',
+        '{"tool_calls":{"name":"clock","arguments":{}}}',
+        'Sure: {"tool_calls":{"name":"clock","arguments":{}}}',
+        '{"calls":"echo"}',
+        '[{"name":"clock","arguments":{}},null]',
+        'So: [{"name":"clock","arguments":{}},{"name":"clock"}]',
+        '[{"type":"final","text":"4"},{"name":"clock","arguments":{}}]',
+    ],
+)
+def test_calls_that_are_no_list_of_calls_are_mended_by_the_model(reply: str) -> None:
+    assert outcome(json_codec(), reply) == "NIT603"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"calls": 5}',
+        '{"calls": {"2024": 5}, "total": 5}',
+        'Here: {"calls": [{"name": "Ann", "age": 3}]}',
+        '[{"name": "say", "version": 1}, {"name": "echo"}]',
+        '{"type": "call", "name": "Ann", "phone": "1"}',
+        '{"response": {"name": "say", "arguments": {}}}',
+        "[[1, 2], null]",
+    ],
+)
+def test_data_with_keys_of_the_protocol_is_the_answer(reply: str) -> None:
+    assert outcome(json_codec(), reply) == reply
+
+
+def test_a_message_in_a_wrapping_may_be_the_answer() -> None:
+    assert outcome(json_codec(), '{"response":{"type":"final","text":"4"}}') == "4"
+    assert outcome(json_codec(), '[{"type":"final","text":"4"}]') == "4"
+
+
 def test_case_b13_good_data_is_not_damaged_and_prose_and_foreign_fences_are_tolerated(
     shared: Path,
 ) -> None:

@@ -25,8 +25,10 @@ LIST_KEYS = ("calls", "tool_calls")
 # Tuples: data may hold a list or an object under `type`, which no set can be asked for.
 _LIST_TYPES = ("tool_calls", "tool_call", "function_calls")
 _CALL_TYPES = ("tool_call", "function_call", "tool_use", "function", "call")
+_SURE_TYPES = ("tool_call", "function_call", "tool_use")
 _ONLY_LIST_TYPES = ("tool_calls", "function_calls")
 _FINAL_KEYS = {"type", "text", *LIST_KEYS}
+_ABOUT_A_CALL = {"id", "type", "index", "function", "call_id", "tool_call_id"}
 
 _KEY = r"""\\*["']?(?:{})\\*["']?\s*:"""
 _FIRST_KEY = re.compile(
@@ -82,9 +84,7 @@ def shape_of(value: JsonValue, tools: Sequence[ToolSpec], *, is_whole: bool) -> 
         is_whole: Whether the value is the whole reply; inside prose more evidence is wanted.
     """
     if isinstance(value, list):
-        calls = [_single(item, tools) for item in value]
-        found = [call for call in calls if call is not None]
-        return Calls(tuple(found)) if found and len(found) == len(calls) else None
+        return _of_items(value, tools)
     if not isinstance(value, dict):
         return None
     kind = value.get("type")
@@ -98,8 +98,11 @@ def shape_of(value: JsonValue, tools: Sequence[ToolSpec], *, is_whole: bool) -> 
         return Final(text) if isinstance(text, str) else Malformed("`text` must be a text")
     if is_whole and isinstance(value.get("text"), str) and set(value) <= _FINAL_KEYS:
         return Final(str(value["text"]))
+    inner = next(iter(value.values())) if len(value) == 1 else None
+    if isinstance(inner, dict) and inner.get("type") in (*_ONLY_LIST_TYPES, "final"):
+        return shape_of(inner, tools, is_whole=False)
     single = _single(value, tools)
-    return Calls((single,)) if single is not None else None
+    return Calls((single,)) if isinstance(single, RawCall) else single
 
 
 def looks_like_protocol(text: str, at: int) -> bool:
@@ -107,6 +110,18 @@ def looks_like_protocol(text: str, at: int) -> bool:
     if _FIRST_KEY.match(text, at) is None:
         return False
     return _EVIDENCE.search(text, at, at + _EVIDENCE_CHARS) is not None
+
+
+def _of_items(items: list[JsonValue], tools: Sequence[ToolSpec]) -> Shape:
+    """Read a bare list: calls, messages of the protocol, or such a list in a list."""
+    shapes = [shape_of(item, tools, is_whole=False) for item in items]
+    if len(shapes) == 1:
+        return shapes[0]
+    calls = [call for shape in shapes if isinstance(shape, Calls) for call in shape.calls]
+    if calls and not all(isinstance(shape, Calls) for shape in shapes):
+        return Malformed("a list of calls holds something else beside them")
+    faults = [shape for shape in shapes if isinstance(shape, Malformed)]
+    return faults[0] if faults else Calls(tuple(calls)) if calls else None
 
 
 def _listed(
@@ -117,55 +132,82 @@ def _listed(
     items = value.get(key) if key is not None else None
     if value.get("type") == "final":
         return Malformed("`final` has calls beside it") if items else None
+    listed = items if isinstance(items, list) else [items]
+    is_meant = says_so or is_whole or any(_names_a_tool(item, tools) for item in listed)
     if not isinstance(items, list):
-        if says_so or (is_whole and items is None and set(value) <= _FINAL_KEYS - {"text"}):
+        is_bare = set(value) <= _FINAL_KEYS and not (items is None and "text" in value)
+        is_bare = is_bare and (items is None or isinstance(items, (dict, str)))
+        if says_so or (is_meant and is_bare):
             return Malformed("`calls` must be a list of calls")
         return None
     if not items:
         return Malformed("`calls` is empty") if says_so else None
-    if not says_so and not is_whole:
-        found = [_single(item, tools) for item in items]
-        calls = [call for call in found if call is not None]
-        return Calls(tuple(calls)) if len(calls) == len(items) else None
-    calls = [_element(item) for item in items]
-    whole = [call for call in calls if call is not None]
-    if len(whole) < len(calls):
-        return Malformed("each call must be an object with a `name`")
-    return Calls(tuple(whole))
-
-
-def _element(item: JsonValue) -> RawCall | None:
-    """Read an element of a list that says that it holds calls: arguments may be missing."""
-    if not isinstance(item, dict):
+    calls = [_element(item) if is_meant else _single(item, tools) for item in items]
+    if not is_meant and not all(isinstance(call, RawCall) for call in calls):
         return None
+    faults = [call for call in calls if isinstance(call, Malformed)]
+    return faults[0] if faults else Calls(tuple(c for c in calls if isinstance(c, RawCall)))
+
+
+def _element(item: JsonValue) -> RawCall | Malformed:
+    """Read an element of a list that says that it holds calls: arguments may be missing.
+
+    They are not missing where something else stands in their place: a call that came with
+    arguments is never run without them.
+    """
+    name = _name_in(item)
+    if not isinstance(item, dict) or name is None:
+        return Malformed("each call must be an object with a `name`")
     inner = item.get("function")
     if isinstance(inner, dict):
-        merged = {**{k: v for k, v in item.items() if k != "function"}, **inner}
-        merged["id"] = item.get("id")
-        return _element(merged)
-    name = next((item[key] for key in NAME_KEYS if isinstance(item.get(key), str)), None)
-    if not isinstance(name, str) or not name.strip():
-        return None
+        outer = {key: value for key, value in item.items() if key != "function"}
+        return _element({**outer, **inner, "id": item.get("id")})
+    key = next((key for key in ARGUMENT_KEYS if key in item), None)
+    if key is None and not all(
+        known in _ABOUT_A_CALL or (known in NAME_KEYS and value == name)
+        for known, value in item.items()
+    ):
+        return Malformed("the arguments of each call belong under `arguments`")
     own = item.get("id")
-    given = next((item[key] for key in ARGUMENT_KEYS if key in item), None)
+    given = item[key] if key is not None else None
     return RawCall(own if isinstance(own, str) else "", name, given)
 
 
-def _single(item: JsonValue, tools: Sequence[ToolSpec]) -> RawCall | None:
+def _name_in(item: JsonValue) -> str | None:
+    """Return the name of the tool that an object calls, itself or in its `function`."""
+    if not isinstance(item, dict):
+        return None
+    inner = item.get("function")
+    fields = {**item, **inner} if isinstance(inner, dict) else item
+    name = next((fields[key] for key in NAME_KEYS if isinstance(fields.get(key), str)), None)
+    return name if isinstance(name, str) and name.strip() else None
+
+
+def _names_a_tool(item: JsonValue, tools: Sequence[ToolSpec]) -> bool:
+    name = _name_in(item)
+    return bool(tools) and name is not None and _is_near(name, tools)
+
+
+def _single(item: JsonValue, tools: Sequence[ToolSpec]) -> RawCall | Malformed | None:
     """Read a value that is one call by itself, or return `None` where it is data."""
     if not isinstance(item, dict):
         return None
     inner = item.get("function") or item.get("function_call") or item.get("tool_call")
     fields = inner if isinstance(inner, dict) else item
-    says_so = item.get("type") in _CALL_TYPES or fields is not item
-    call = _element(fields if fields is not item else item)
-    if call is None or _describes_a_tool(fields):
+    kind = item.get("type")
+    says_so = kind in _CALL_TYPES or fields is not item
+    call = _element(fields)
+    name = _name_in(fields)
+    if name is None or _describes_a_tool(fields):
         return None
+    if isinstance(call, Malformed):
+        is_meant = kind in _SURE_TYPES or (says_so and _names_a_tool(fields, tools))
+        return call if is_meant else None
     has_arguments = any(key in fields for key in ARGUMENT_KEYS)
-    if not has_arguments and not (says_so and item.get("type") != "function"):
+    if not has_arguments and not (says_so and kind != "function"):
         return None
     known = not tools or _is_near(call.name, tools)
-    if not known and item.get("type") not in _CALL_TYPES:
+    if not known and kind not in _CALL_TYPES:
         return None
     own = item.get("id")
     return RawCall(own if isinstance(own, str) else call.id, call.name, call.arguments)
