@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from codec_samples import decode
+from codec_samples import decode, outcome
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,6 +81,72 @@ def test_a_name_in_pieces_is_joined_only_where_that_gives_a_known_one() -> None:
     assert assembled(delta(0, "c1", "get_"), delta(0, None, "weather"), delta(0, None, "x")) == [
         ("c1", "get_weather", "")
     ]
+
+
+@pytest.mark.parametrize(
+    ("known", "names"),
+    [
+        (["get", "get_weather"], ["get", "get_weather"]),
+        (["weather"], ["wea", "weather"]),
+        ([], ["wea", "weath", "weather"]),
+    ],
+)
+def test_a_name_that_is_sent_again_and_longer_each_time_is_one_name(
+    known: list[str], names: list[str]
+) -> None:
+    chunks = [delta(0, None, name) for name in names]
+    assert assembled(*chunks, delta(0, None, None, "{}"), known=known) == [("", names[-1], "{}")]
+
+
+def test_a_name_that_begins_as_the_one_before_is_another_call_after_whole_arguments() -> None:
+    known = ["get", "get_weather"]
+    assert assembled(delta(0, None, "get", "{}"), delta(0, None, "get_weather"), known=known) == [
+        ("", "get", "{}"),
+        ("", "get_weather", ""),
+    ]
+
+
+def test_a_piece_of_a_name_that_repeats_the_one_before_is_joined() -> None:
+    assert assembled(delta(0, None, "bon"), delta(0, None, "bons"), known=["bonbons"]) == [
+        ("", "bonbons", "")
+    ]
+
+
+def test_indexes_sent_as_texts_are_numbers() -> None:
+    first, second = ({**delta(None, None, "echo"), "index": index} for index in ("0", "1"))
+    assert assembled(
+        first,
+        second,
+        {"index": "0", "function": {"arguments": '{"v":1}'}},
+        {"index": "1", "function": {"arguments": '{"v":2}'}},
+    ) == [("", "echo", '{"v":1}'), ("", "echo", '{"v":2}')]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "right"),
+    [
+        ([{"index": 0, "id": "c", "name": "echo", "arguments": '{"v":1}'}], [("echo", "NIT614")]),
+        (
+            [
+                {"index": 0, "id": "c", "type": "custom", "custom": {"name": "run", "input": "{"}},
+                {"index": 0, "custom": {"input": "}"}},
+            ],
+            [("run", "NIT614")],
+        ),
+        ([None], [("", "NIT604")]),
+        (
+            [None, delta(0, "c", "clock"), delta(0, None, None, "{}")],
+            [("clock", {}), ("", "NIT604")],
+        ),
+    ],
+)
+def test_deltas_in_another_form_make_a_call_with_an_error(chunks: Any, right: Any) -> None:
+    assembler = CallAssembler(KNOWN)
+    for chunk in chunks:
+        assembler.feed([chunk])
+    message = {"role": "assistant", "content": None, "tool_calls": assembler.entries()}
+    assert bool(assembler)
+    assert outcome(native_codec(), message) == right
 
 
 def test_arguments_as_an_object_are_taken_once() -> None:

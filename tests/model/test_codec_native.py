@@ -82,6 +82,10 @@ def test_broken_argument_texts_give_the_lenient_value_or_an_error_and_never_noth
         ("clock", "  \n", {}),
         ("clock", "null", {}),
         ("clock", None, {}),
+        ("clock", '""', {}),
+        ("clock", '" "', {}),
+        ("clock", '"null"', {}),
+        ("search", '""', "NIT614: `search` came without arguments and needs `q`; nothing was run"),
         ("search", "", "NIT614: `search` came without arguments and needs `q`; nothing was run"),
         (
             "clock",
@@ -120,6 +124,10 @@ def test_a_bad_call_leaves_the_others_alone() -> None:
     [
         ('{"v":1}{"v":1}', [("echo", {"v": 1})]),
         ('{"v":1}\n{"v":2}', [("echo", {"v": 1}), ("echo", {"v": 2})]),
+        ('{}{"v":1}', [("echo", {"v": 1})]),
+        ('{"v":1}{}', [("echo", {"v": 1})]),
+        ('{} {"v":1}{}{"v":2}', [("echo", {"v": 1}), ("echo", {"v": 2})]),
+        ("{}{}", [("echo", {})]),
     ],
 )
 def test_several_objects_in_one_text_are_several_calls_and_equal_ones_count_once(
@@ -128,6 +136,28 @@ def test_several_objects_in_one_text_are_several_calls_and_equal_ones_count_once
     decoded = decode(native_codec(), reply(("echo", arguments)))
     assert [(call.name, call.arguments) for call in decoded.calls] == right
     assert len({call.id for call in decoded.calls}) == len(right)
+
+
+@pytest.mark.parametrize(
+    ("entry", "right"),
+    [
+        ({"id": "c", "function": "clock"}, [("clock", "NIT614")]),
+        ({"id": "c", "name": "clock", "arguments": "{}"}, [("clock", "NIT614")]),
+        ({"id": "c", "function": ["clock"]}, [("", "NIT604")]),
+        ({"id": "c", "function": {}}, [("", "NIT604")]),
+        ({"id": "c", "function": {"name": "say", "kwargs": {"text": "x"}}}, [("say", "NIT614")]),
+        ({"id": "c", "function": {"name": "say", "args": {"text": "x"}}}, [("say", {"text": "x"})]),
+        ({"id": "c", "function": {"name": "clock"}}, [("clock", {})]),
+        (None, [("", "NIT604")]),
+        ("clock", [("", "NIT604")]),
+    ],
+)
+@pytest.mark.parametrize("tools", [(), TOOLS], ids=["no tools known", "tools known"])
+def test_an_entry_in_another_form_is_answered_with_an_error(
+    entry: Any, right: Any, tools: Any
+) -> None:
+    message = {"role": "assistant", "content": "So.", "tool_calls": [entry]}
+    assert outcome(native_codec(), message, tools=tools) == right
 
 
 def test_a_call_that_was_sent_twice_runs_once() -> None:

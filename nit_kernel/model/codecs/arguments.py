@@ -53,8 +53,9 @@ def read_arguments(raw: Any, name: str, tool: ToolSpec | None = None) -> Argumen
 def split_arguments(raw: Any) -> list[str] | None:
     """Return the parts of a text that holds several JSON objects one after the other.
 
-    Some servers send the arguments twice, or those of several parallel calls as one text. Equal
-    neighbours count once. `None`: the text is not several objects.
+    Some servers send the arguments twice, or those of several parallel calls as one text, or an
+    empty object first, in whose place the real one comes. Equal neighbours count once, empty
+    objects only where there are no others. `None`: the text is not several objects.
     """
     if not isinstance(raw, str) or "}" not in raw:
         return None
@@ -71,13 +72,14 @@ def split_arguments(raw: Any) -> list[str] | None:
             values.append(read.value)
             parts.append(raw[start : read.end].strip())
         start = read.end
-    return parts
+    filled = [part for part, value in zip(parts, values, strict=True) if value]
+    return filled or parts
 
 
 def _unwrapped(found: Read, name: str, tool: ToolSpec | None) -> Arguments:
     warnings = tuple(f"the arguments of `{name}` had {what}" for what in found.repairs)
     value = found.value
-    if value is None:
+    if value is None or (isinstance(value, str) and value.strip() in ("", "null")):
         return _nothing(name, tool)
     if isinstance(value, str):
         inner = read_json(value)

@@ -15,11 +15,13 @@ from nit_kernel.model.codecs.arguments import read_arguments, split_arguments
 from nit_kernel.model.codecs.codec import DecodeContext, Decoded, ToolCall, call_id
 from nit_kernel.model.codecs.faults import (
     call_cut_off,
+    call_missing_arguments,
     call_not_allowed,
     call_unknown_tool,
     choice_missed,
 )
 from nit_kernel.model.codecs.names import clean_name, find_tool
+from nit_kernel.model.codecs.shapes import ARGUMENT_KEYS
 from nit_kernel.model.messages import Message, call_entry
 from nit_kernel.model.prompt import chosen_tool
 
@@ -31,7 +33,9 @@ def entries_of(message: Message) -> list[dict[str, Any]]:
     entries = message.get("tool_calls")
     if isinstance(entries, list) and entries:
         listed = cast("list[Any]", entries)
-        return [cast("dict[str, Any]", entry) for entry in listed if isinstance(entry, dict)]
+        return [
+            cast("dict[str, Any]", entry if isinstance(entry, dict) else {}) for entry in listed
+        ]
     older = message.get("function_call")
     return [{"function": older}] if isinstance(older, dict) else []
 
@@ -47,20 +51,25 @@ def read_entries(
     calls: list[ToolCall] = []
     warnings: list[str] = []
     for entry in entries:
-        function = cast("Mapping[str, Any]", entry.get("function") or entry.get("custom") or {})
+        function = _function_of(entry)
         name = str(function.get("name") or "")
-        raw = function.get("arguments", function.get("input"))
+        key = next((key for key in ARGUMENT_KEYS if key in function), None)
+        raw = function[key] if key is not None else None
+        is_elsewhere = key is None and not set(function) <= {"name", "id", "type", "index"}
         own = entry.get("id")
         extra = {key: value for key, value in entry.items() if key not in _ENTRY_KEYS}
         parts = split_arguments(raw)
         if parts is not None:
-            what = "several objects" if len(parts) > 1 else "the same object twice"
+            what = "several objects" if len(parts) > 1 else "an object and a repeat or an empty one"
             warnings.append(f"the arguments of `{name}` held {what}")
         for part in parts if parts is not None else [raw]:
             call, mended = read_call(
                 own if isinstance(own, str) else "", name, part, context, index=len(calls)
             )
             warnings += mended
+            if is_elsewhere:
+                error = call.error or call_missing_arguments(call.name, ["arguments"])
+                call = replace(call, error=error)
             if extra:
                 call = replace(call, extra=extra)
             if call.id and any(_is_same(call, before) for before in calls):
@@ -71,6 +80,12 @@ def read_entries(
         last = calls[-1]
         calls[-1] = replace(last, error=call_cut_off(last.name))
     return calls, warnings
+
+
+def without_repeats(calls: Sequence[ToolCall], entries: Sequence[ToolCall]) -> list[ToolCall]:
+    """Return the calls of a reply's text but for those that came as entries too."""
+    beside = [(entry.name, entry.arguments) for entry in entries]
+    return [call for call in calls if (call.name, call.arguments) not in beside]
 
 
 def read_call(
@@ -100,7 +115,7 @@ def read_call(
     read = read_arguments(raw, name, found.tool if found is not None else None)
     warnings += read.warnings
     error = read.error
-    if found is None and context.tools:
+    if found is None and (context.tools or not name.strip()):
         error = call_unknown_tool(clean_name(written), context.tools)
     fresh = own_id or call_id(protocol_text, index, name, read.value)
     return ToolCall(fresh, name, read.value, error), warnings
@@ -135,6 +150,15 @@ def honoured(decoded: Decoded, context: DecodeContext) -> Decoded:
         ]
         return replace(decoded, calls=calls)
     return decoded
+
+
+def _function_of(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what an entry calls; of one in another form no more than the name, and a mark."""
+    function = entry.get("function") or entry.get("custom")
+    if isinstance(function, dict):
+        return cast("Mapping[str, Any]", function)
+    name = next((n for n in (function, entry.get("name")) if isinstance(n, str)), "")
+    return {"name": name, "malformed": True}
 
 
 def _refused(call: ToolCall, wanted: str) -> ToolCall:
