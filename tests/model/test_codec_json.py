@@ -245,6 +245,12 @@ def test_native_calls_beside_the_text_are_accepted() -> None:
     assert outcome(json_codec(), message) == [ECHO]
 
 
+def test_a_call_in_the_text_that_came_as_an_entry_too_runs_once() -> None:
+    entry = call_entry("call_1", "echo", '{"v": 1}')
+    message = {"role": "assistant", "content": f"{CALL} {OTHER}", "tool_calls": [entry]}
+    assert outcome(json_codec(), message) == [ECHO, ("echo", {"v": 2})]
+
+
 @pytest.mark.parametrize(
     ("choice", "reply", "right"),
     [

@@ -139,6 +139,16 @@ def test_a_reply_never_shows_the_labels_of_its_thoughts() -> None:
     assert (decoded.text, decoded.reasoning) == ("4\nand more", "hm")
 
 
+def test_an_action_that_came_as_an_entry_too_runs_once() -> None:
+    entry = call_entry("c1", "add", '{"a": 1}')
+    message = {"role": "assistant", "content": TRACE, "tool_calls": [entry]}
+    assert outcome(react_codec(), message) == [ADD]
+    assert outcome(react_codec(), {**message, "content": TRACE.replace("1", "2")}) == [
+        ADD,
+        ("add", {"a": 2}),
+    ]
+
+
 def test_several_actions_are_calls_where_the_codec_allows_them() -> None:
     reply = f'{TRACE}\nAction: add\nAction Input: {{"a":2}}\nObservation: 3'
     assert outcome(react_codec(several=True), reply) == [ADD, ("add", {"a": 2})]

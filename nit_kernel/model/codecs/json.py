@@ -9,7 +9,13 @@ from nit_kernel.errors import CodecError
 from nit_kernel.language.schema import JsonObject, JsonValue, ToolSpec
 from nit_kernel.model.codecs.arguments import fits
 from nit_kernel.model.codecs.codec import DecodeContext, Decoded, Streaming, ToolCall
-from nit_kernel.model.codecs.entries import entries_of, honoured, read_call, read_entries
+from nit_kernel.model.codecs.entries import (
+    entries_of,
+    honoured,
+    read_call,
+    read_entries,
+    without_repeats,
+)
 from nit_kernel.model.codecs.faults import (
     cut_off,
     open_reasoning,
@@ -94,7 +100,7 @@ class JsonCodec:
         return honoured(
             replace(
                 decoded,
-                calls=[*beside, *decoded.calls],
+                calls=[*beside, *without_repeats(decoded.calls, beside)],
                 reasoning=reasoning,
                 warnings=[*warnings, *decoded.warnings],
             ),

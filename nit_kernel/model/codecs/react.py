@@ -20,7 +20,13 @@ from dataclasses import replace
 from nit_kernel.errors import CodecError
 from nit_kernel.language.schema import ToolSpec
 from nit_kernel.model.codecs.codec import DecodeContext, Decoded, Streaming, ToolCall
-from nit_kernel.model.codecs.entries import entries_of, honoured, read_call, read_entries
+from nit_kernel.model.codecs.entries import (
+    entries_of,
+    honoured,
+    read_call,
+    read_entries,
+    without_repeats,
+)
 from nit_kernel.model.codecs.faults import cut_off, no_answer, open_reasoning, wrong_shape
 from nit_kernel.model.codecs.history import Exchange, assistant_said, compact
 from nit_kernel.model.codecs.prompted import prompted
@@ -101,7 +107,7 @@ class ReactCodec:
         return honoured(
             replace(
                 decoded,
-                calls=[*calls, *decoded.calls],
+                calls=[*calls, *without_repeats(decoded.calls, calls)],
                 reasoning=reasoning,
                 warnings=[*warnings, *decoded.warnings],
             ),
