@@ -228,6 +228,14 @@ MISTAKES = [
     ("f(,)", "NIT234 1:3"),
     ("[1,,2]", "NIT234 1:4"),
     ("(,)", "NIT234 1:2"),
+    ("f(x='don't')", "NIT204 1:10"),
+    ('f(x="he said "hi" now")', "NIT204 1:15"),
+    ("$x = 'don't'", "NIT233 1:11"),
+    ("f(a=1; b=2)", "NIT204 1:6"),
+    ('{"a": 1; "b": 2}', "NIT204 1:8"),
+    ("[1; 2]", "NIT204 1:3"),
+    ('call("a" x=1)', "NIT204 1:10"),
+    ("f(x=f“{$v}”)", "NIT204 1:5"),
     # statements
     ("[c for c in $x]", "NIT228 1:4"),
     ("f(x for x in $y)", "NIT228 1:5"),
@@ -354,3 +362,23 @@ def test_good_neighbours_of_mistakes_are_good() -> None:
         "f(a=g(h(i())))", "nonlocal(1)", "print(x=1)", "f(a=b.c)", "$_ = 1", "f(_=1)",
     ):  # fmt: skip
         assert good(source).diagnostics == (), source
+
+
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ("f(x='don't')", "inside a text write `\\'`, or put the text in `\"`"),
+        ('$x = "a "y" c"', "inside a text write `\\\"`, or put the text in `'`"),
+        ("f(x=‘it’s’)", 'the text ended at the quote before this: put it in `".."`'),
+        ('f(x="C:\\dir\\")', "a backslash escapes the quote behind it: write `\\\\`"),
+        ("f(x='a\\')\nf()", "a backslash escapes the quote behind it: write `\\\\`"),
+        ('f(x="a)', "add the closing quote"),
+        ("f(a=1; b=2)", "what stands in brackets is separated by `,`"),
+        ("f(a=1；b=2)", "what stands in brackets is separated by `,`"),
+        ('call("a" x=1)', "a comma is missing before this"),
+        ("f(x=r“a”)", 'write the text in straight quotes: `".."`'),
+    ],
+)
+def test_a_slip_with_quotes_or_separators_says_what_to_write(source: str, hint: str) -> None:
+    errors = [item for item in parse(source).diagnostics if item.severity == "error"]
+    assert [hint in (item.hint or "") for item in errors] == [True]

@@ -46,6 +46,29 @@ pub(crate) fn missing_comma(span: Span, closer: &str, found: &str) -> Diagnostic
     Diagnostic::error("NIT204", span, message).hint("a comma is missing before this")
 }
 
+/// The hint for a word that stands directly behind a closing quote.
+pub(crate) fn after_quote(quote: char) -> String {
+    let other = if quote == '"' { '\'' } else { '"' };
+    match quote {
+        '"' | '\'' => format!(
+            "the text ended at the quote before this: inside a text write `\\{quote}`, or put \
+             the text in `{other}`"
+        ),
+        _ => "the text ended at the quote before this: put it in `\"..\"`".to_owned(),
+    }
+}
+
+/// A typographic quote directly behind the letters of a prefix.
+pub(crate) fn prefix_before_typographic(span: Span, prefix: &str) -> Diagnostic {
+    let message = format!("`{}` is no prefix of a typographic quote", shown(prefix));
+    Diagnostic::error("NIT204", span, message).hint("write the text in straight quotes: `\"..\"`")
+}
+
+pub(crate) fn semicolon_in_brackets(span: Span, closer: &str) -> Diagnostic {
+    let message = format!("expected `,` or `{closer}`, found `;`");
+    Diagnostic::error("NIT204", span, message).hint("what stands in brackets is separated by `,`")
+}
+
 pub(crate) fn operator(span: Span, text: &str) -> Diagnostic {
     let text = shown(text);
     let message = format!("NIT has no operators: `{text}` cannot stand here");

@@ -79,6 +79,10 @@ pub(crate) fn unclosed_string(span: Span) -> Diagnostic {
     .hint("add the closing quote; a script that was cut off does not run")
 }
 
+/// The hint for a plain string whose quote is escaped and never closed, such as `"C:\dir\"`.
+pub(crate) const ESCAPED_QUOTE: &str =
+    "a backslash escapes the quote behind it: write `\\\\` for a backslash, or `/`";
+
 pub(crate) fn unclosed_triple_string(span: Span, quotes: &str) -> Diagnostic {
     let message = format!("unterminated string: its closing `{quotes}` is missing");
     Diagnostic::error("NIT106", span, message).hint(format!(

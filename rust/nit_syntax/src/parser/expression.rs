@@ -219,7 +219,7 @@ impl Parser<'_> {
         Ok(after_comma)
     }
 
-    fn set_second(&mut self, is_second: bool) {
+    pub(super) fn set_second(&mut self, is_second: bool) {
         if let Some(frame) = self.frames.last_mut() {
             frame.is_second = is_second;
         }
@@ -390,6 +390,11 @@ impl Parser<'_> {
         if name.kind == TokenKind::String && name.flags & form::TEMPLATE == 0 {
             self.bump();
             is_plain = matches!(self.token.kind, TokenKind::Comma | TokenKind::RightParen);
+        }
+        let is_string = self.at(TokenKind::String);
+        if self.previous_end == name.end && !is_string && begins_value(self.token.kind) {
+            let (span, found) = (self.token.span(), self.describe(self.token));
+            return self.fail(mistakes::missing_comma(span, ")", &found));
         }
         if !is_plain {
             let found = self.describe(name);

@@ -161,6 +161,19 @@ impl Parser<'_> {
         let closer = frame.kind.closer();
         let diagnostic = match token.kind {
             TokenKind::Bad => return self.fail_bad_token(token).map(|()| Next::After),
+            TokenKind::Semicolon if self.goes_on_in_bracket(closer) => {
+                self.findings
+                    .push(mistakes::semicolon_in_brackets(span, closer));
+                self.bump();
+                return Ok(match frame.kind {
+                    FrameKind::Call => Next::Argument,
+                    FrameKind::Dict => {
+                        self.set_second(false);
+                        Next::Key
+                    }
+                    _ => Next::Operand,
+                });
+            }
             TokenKind::End | TokenKind::Semicolon => return self.fail_unclosed(span),
             TokenKind::RightParen | TokenKind::RightBracket | TokenKind::RightBrace => {
                 mistakes::wrong_closer(span, frame.open, closer, self.text(token))
@@ -176,12 +189,17 @@ impl Parser<'_> {
             TokenKind::Colon if frame.kind == FrameKind::Call => {
                 mistakes::unexpected(span, "`,` or `)`", "`:`").hint("write `name=value`")
             }
-            _ => match self.word_mistake(token) {
+            _ => match self
+                .word_mistake(token)
+                .or_else(|| self.prefix_mistake(token))
+            {
                 Some(diagnostic) => diagnostic,
                 None if frame.kind == FrameKind::Dict && !frame.is_second => {
                     mistakes::set_literal(span)
                 }
-                None if begins_value(token.kind) => mistakes::missing_comma(span, closer, &found),
+                None if begins_value(token.kind) => {
+                    self.mind_quote(token, mistakes::missing_comma(span, closer, &found))
+                }
                 None => mistakes::unexpected(span, &format!("`,` or `{closer}`"), &found),
             },
         };
@@ -234,7 +252,7 @@ impl Parser<'_> {
             _ => match self.word_mistake(token) {
                 Some(diagnostic) => diagnostic,
                 None if is_bare => self.prose(before),
-                None => mistakes::missing_separator(span, &found),
+                None => self.mind_quote(token, mistakes::missing_separator(span, &found)),
             },
         };
         self.fail(diagnostic)
@@ -317,8 +335,19 @@ impl Parser<'_> {
                 _ => mistakes::unknown_character(span, first),
             },
             Some(Fault::StrayBackslash) => mistakes::stray_backslash(span),
-            Some(Fault::LineBreakInString) => mistakes::line_break_in_string(span),
-            Some(Fault::UnclosedString) => mistakes::unclosed_string(span),
+            Some(fault @ (Fault::LineBreakInString | Fault::UnclosedString)) => {
+                let diagnostic = if fault == Fault::UnclosedString {
+                    mistakes::unclosed_string(span)
+                } else {
+                    mistakes::line_break_in_string(span)
+                };
+                let quote = text.chars().find(|c| matches!(c, '"' | '\''));
+                if quote.is_some_and(|quote| text.contains(&format!("\\{quote}"))) {
+                    diagnostic.hint(mistakes::ESCAPED_QUOTE)
+                } else {
+                    diagnostic
+                }
+            }
             Some(Fault::UnclosedTripleString) => {
                 let quotes = text.trim_start_matches(|c: char| c.is_ascii_alphabetic());
                 let quotes = quotes.get(..3).unwrap_or("\"\"\"");
@@ -343,6 +372,41 @@ impl Parser<'_> {
             }
         };
         self.fail(diagnostic)
+    }
+
+    /// A hint of its own where a word stands directly behind a quote: both were meant as one text.
+    fn mind_quote(&self, token: Token, diagnostic: Diagnostic) -> Diagnostic {
+        let before = Span::new(0, token.start).text(self.source);
+        let is_quote = |c: &char| matches!(c, '"' | '\'' | '”' | '“' | '’' | '‘');
+        match before.chars().next_back().filter(is_quote) {
+            Some(quote)
+                if token.start == self.previous_end
+                    && token.kind != TokenKind::String
+                    && begins_value(token.kind) =>
+            {
+                diagnostic.hint(mistakes::after_quote(quote))
+            }
+            _ => diagnostic,
+        }
+    }
+
+    /// `f“..”`: a prefix takes straight quotes.
+    fn prefix_mistake(&self, token: Token) -> Option<Diagnostic> {
+        let node = self.tree.nodes.last()?;
+        let prefix = node.span().text(self.source);
+        let is_prefix = matches!(prefix, "f" | "F" | "r" | "R" | "rf" | "fr")
+            && node.end == token.start
+            && token.kind == TokenKind::String;
+        let span = Span::new(node.start, token.end);
+        is_prefix.then(|| mistakes::prefix_before_typographic(span, prefix))
+    }
+
+    /// Whether the bracket goes on behind a `;`: its line closes it.
+    fn goes_on_in_bracket(&self, closer: &str) -> bool {
+        let rest = Span::new(self.token.end, self.end).text(self.source);
+        let line = rest.split(['\n', '\r']).next().unwrap_or_default();
+        line.split_once(closer)
+            .is_some_and(|(between, _)| !between.contains(['(', '[', '{', '$']))
     }
 
     /// The innermost bracket is never closed; `at` is where that was seen.
