@@ -114,6 +114,50 @@ TRACE = 'Action: add\nAction Input: {"a":1}'
             'Action: ad\nAction Input: {"a":1}', [("ad", "NIT604")], id="W43 a misspelt name"
         ),
         pytest.param('Action：add\nAction Input：{"a":1}', [ADD], id="full-width colons"),
+        pytest.param(
+            "Action:\nclock\nAction Input:\n{}", [("clock", {})], id="W11 values below the labels"
+        ),
+        pytest.param(
+            'Action:\n\n`add`\n\nAction Input:\n\n{"a":1}', [ADD], id="W11 with blank lines between"
+        ),
+        pytest.param('Action:\nadd({"a":1})', [ADD], id="W11 a call below the label"),
+        pytest.param("Action:\nadd", "NIT607", id="W11 a name below the label and no input"),
+        pytest.param("Action:\nIt is 4.", "It is 4.", id="W11 W7 prose below the label"),
+        pytest.param(
+            'Action:\n```json\n{"action":"add","action_input":{"a":1}}\n```', [ADD], id="an object"
+        ),
+        pytest.param('Action: {"name":"add","arguments":{"a":1}}', [ADD], id="an object beside it"),
+        pytest.param('Action: {"action":"add"', "NIT607", id="an object that does not end"),
+        pytest.param('Action: {"a":1}', "NIT607", id="an object that calls nothing"),
+        pytest.param('Action: {"action":"add","a":1}', "NIT607", id="an object without arguments"),
+        pytest.param(
+            'Action: {"action":"Final Answer","action_input":"4"}', "4", id="an object that answers"
+        ),
+        pytest.param(
+            "Action: Final Answer\nAction Input: 4\nObservation: ok\nThought: d",
+            "4",
+            id="W7 the answer as action, an observation after it",
+        ),
+        pytest.param(
+            "Action: Final Answer\nFinal Answer: 4", "4", id="W7 the answer announced as action"
+        ),
+        pytest.param("Action: Final Answer\nThought: d", "NIT608", id="W7 no answer after all"),
+        pytest.param('• Action: add\n• Action Input: {"a":1}', [ADD], id="D13 bullets"),
+        pytest.param(
+            'Thought: x\n\u00a0\u00a0Action:\u00a0add\n\u3000Action Input:\u00a0{"a":1}',
+            [ADD],
+            id="D13 indented with blanks of other kinds",
+        ),
+        pytest.param(
+            'Action 1: add\nAction Input 1: {"a":1}', [ADD], id="D13 numbers after labels"
+        ),
+        pytest.param('Action: “add”\nAction Input: {"a":1}', [ADD], id="D14 typographic quotes"),
+        pytest.param("Action: ‘add’(a=1)", [ADD], id="D14 typographic quotes around a call"),
+        pytest.param("**Final Answer: 4**", "4", id="D13 an answer in bold with its label"),
+        pytest.param("**Final Answer: 4**\nand more", "4\nand more", id="D13 its first line bold"),
+        pytest.param("**Final Answer: 4\nand 5**", "4\nand 5", id="D13 all of it bold"),
+        pytest.param("**Final Answer:** **4**", "**4**", id="an answer that is bold itself"),
+        pytest.param("* Final Answer: 4 *", "4 *", id="a bullet is no decoration of the answer"),
         pytest.param("A Call to Action: buy!", "A Call to Action: buy!", id="prose"),
         pytest.param(
             "Final Answer: do\nAction: add\nlater", "do\nAction: add\nlater", id="an answer ends it"

@@ -134,7 +134,7 @@ class ReactCodec:
             if label.kind == "observation" or (label.kind == "final" and actions):
                 break
             if label.kind == "final":
-                answer = text[label.end :].strip()
+                answer = label.undecorated(text[label.end :])
                 return Decoded(text=answer, reasoning=thought, warnings=_cut_warning(context))
             if label.kind != "action":
                 continue

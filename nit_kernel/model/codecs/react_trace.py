@@ -11,22 +11,25 @@ from nit_kernel.language.schema import ToolSpec
 from nit_kernel.model.codecs.arguments import fits
 from nit_kernel.model.codecs.calls_as_python import closing_bracket, read_calls
 from nit_kernel.model.codecs.codec import DecodeContext
-from nit_kernel.model.codecs.faults import cut_off, no_answer, no_input
+from nit_kernel.model.codecs.faults import cut_off, no_input
+from nit_kernel.model.codecs.history import compact
 from nit_kernel.model.codecs.lenient import read_json, read_prefix
 from nit_kernel.model.codecs.names import clean_name, find_tool
+from nit_kernel.model.codecs.shapes import Calls, shape_of
 from nit_kernel.model.codecs.strict import Fault, Read, skip_blanks
 
 _LABEL = re.compile(
-    r"^(?P<before>[ \t>#*_`-]*(?:\d+[.)][ \t]+)?[*_`]*)"
+    r"^(?P<before>(?:[^\S\n]|[>#*_`•·–—-])*(?:\d+[.)][^\S\n]+[*_`]*)?)"
     r"(?P<label>Thought|Action[ \t_]*Input|Action|Observation|Final[ \t_]*Answer)"
-    r"(?P<after>[ \t*_`]*)[:：](?P<closing>[*_`]*)[ \t]*",
+    r"(?P<after>(?:[ \t]*\d{1,3})?(?:[^\S\n]|[*_`])*)[:：](?P<closing>[*_`]*)[^\S\n]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _OPENING_FENCE = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n")
 _OBSERVATION = re.compile(r"\s*Observation[ \t]*[:：]", re.IGNORECASE)
 _INPUT_FENCE = re.compile(r"(?:`{3,}|~{3,})[\w-]*[ \t]*\n?\s*|`{1,2}(?=[{\[])")
-_INLINE = re.compile(r"[`\"'*\s]*([^\s`\"'*(]+)[ \t]*\(")
+_INLINE = re.compile(r"[`\"'*\s“”‘’]*([^\s`\"'*(“”‘’]+)[“”‘’ \t]*\(")
+_QUOTES = " \t\r\n“”„‟‘’‚‛«»‹›"
 _NO_ACTION = re.compile(
     r"(?:none|n/?a|no|nothing|no action|no tool|not needed|null)(?:[\s.,;:(].*)?",
     re.IGNORECASE | re.DOTALL,
@@ -47,12 +50,23 @@ class Label:
         start: Where its line begins.
         end: Where what it labels begins.
         is_plain: Whether it is written without decoration.
+        mark: Decoration that began before the label and did not end with it: `**Action: add**`.
     """
 
     kind: str
     start: int
     end: int
     is_plain: bool = True
+    mark: str = ""
+
+    def undecorated(self, labelled: str) -> str:
+        """Return what the label labels without the end of its mark."""
+        first, line_break, more = labelled.strip().partition("\n")
+        if self.mark and first.rstrip().endswith(self.mark):
+            first = first.rstrip().removesuffix(self.mark)
+        elif self.mark:
+            more = more.removesuffix(self.mark)
+        return f"{first}{line_break}{more}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +119,12 @@ def find_labels(text: str, kind: str | None = None) -> list[Label]:
         words = re.sub(r"[ \t_]+", "", found["label"]).lower()
         name = {"actioninput": "input", "finalanswer": "final"}.get(words, words)
         is_plain = not (found["before"] or found["after"] or found["closing"])
+        mark = found["before"][len(found["before"].rstrip("*_`")) :]
+        is_closed = any(sign in found["after"] + found["closing"] for sign in mark)
         if kind is None or name == kind:
-            labels.append(Label(name, found.start(), found.end(), is_plain))
+            labels.append(
+                Label(name, found.start(), found.end(), is_plain, "" if is_closed else mark)
+            )
     return labels
 
 
@@ -124,22 +142,25 @@ def read_action(
     Raises:
         CodecError: The action has no input that can be read, or the reply was cut off in it.
     """
-    line_end = _line_end(text, label.end)
     given = _input_of(following)
+    begin = _begin_of_value(text, label, following, context)
+    line_end = _line_end(text, begin)
     stop = min(given.start if given is not None else line_end, line_end)
-    written = text[label.end : stop].strip()
-    name = clean_name(written)
+    written = text[begin:stop].strip()
+    name = clean_name(written.strip(_QUOTES))
     if find_tool(name, context.tools) is None:
         answered = _ANSWER.fullmatch(name)
         if answered is not None:
-            rest = text[given.end if given is not None else line_end :]
-            answer = "\n".join(part for part in (answered["text"] or "", rest.strip()) if part)
-            if not answer.strip():
-                raise no_answer(text, label.start)
-            return NoAction(answer)
+            after = given.end if given is not None else line_end
+            end = next((one.start for one in following if one.start >= after), len(text))
+            rest = text[after:end].strip()
+            answer = "\n".join(part for part in (answered["text"] or "", rest) if part)
+            return NoAction((given or label).undecorated(answer) or None)
         if not name or _NO_ACTION.fullmatch(name):
             return NoAction()
-    action = _inline_call(text, label, context)
+    action = _object_call(text, label, begin, context) or _inline_call(text, label, begin, context)
+    if isinstance(action, NoAction):
+        return action
     if action is None or (given is not None and given.start < action.end):
         if given is None:
             if context.finish_reason == "length":
@@ -163,6 +184,53 @@ def _input_of(following: Sequence[Label]) -> Label | None:
         if label.kind in ("action", "final", "observation"):
             return None
     return None
+
+
+def _begin_of_value(
+    text: str, label: Label, following: Sequence[Label], context: DecodeContext
+) -> int:
+    """Return where the value of a label begins: on its line, or on the next that is not blank.
+
+    That line counts only where it is one: the name of a tool, or something with an input.
+    """
+    if text[label.end : _line_end(text, label.end)].strip():
+        return label.end
+    begin = skip_blanks(text, label.end)
+    if any(one.start <= begin < one.end for one in following):
+        return label.end
+    line = text[begin : _line_end(text, begin)]
+    is_value = (
+        _input_of(following) is not None
+        or line.lstrip("`~").startswith(("{", "json"))
+        or _INLINE.match(line) is not None
+        or find_tool(clean_name(line.strip().strip(_QUOTES)), context.tools) is not None
+    )
+    return begin if is_value else label.end
+
+
+def _object_call(
+    text: str, label: Label, begin: int, context: DecodeContext
+) -> Action | NoAction | None:
+    """Read an action that is one object: `Action: {"action": "add", "action_input": {..}}`."""
+    fence = _INPUT_FENCE.match(text, begin)
+    at = fence.end() if fence is not None else begin
+    if text[at : at + 1] != "{":
+        return None
+    read = read_prefix(text, at)
+    if isinstance(read, Fault):
+        if context.finish_reason == "length" and read.at_end:
+            raise cut_off(text, label.start)
+        raise no_input(text, read.offset, "Action", read.why)
+    value = read.value
+    if isinstance(value, dict) and _ANSWER.fullmatch(str(value.get("action"))):
+        answer = value.get("action_input")
+        return NoAction(answer if isinstance(answer, str) else compact(answer))
+    shape = shape_of(value, (), is_whole=True)
+    if not isinstance(shape, Calls):
+        raise no_input(text, at, "Action", "the object names no tool and its arguments")
+    call = shape.calls[0]
+    warnings = tuple(f"the action had {what}" for what in read.repairs)
+    return Action(call.name, call.arguments, label.start, read.end, warnings)
 
 
 def _with_input(text: str, label: Label, given: Label, name: str, context: DecodeContext) -> Action:
@@ -204,9 +272,9 @@ def _requoted(text: str, at: int, tool: ToolSpec | None, first: Fault) -> Read |
     return replace(again, end=at + len(source)) if isinstance(again, Read) else first
 
 
-def _inline_call(text: str, label: Label, context: DecodeContext) -> Action | None:
+def _inline_call(text: str, label: Label, begin: int, context: DecodeContext) -> Action | None:
     """Read `Action: add({"a": 1})` and `Action: add(a=1)`."""
-    found = _INLINE.match(text, label.end)
+    found = _INLINE.match(text, begin)
     if found is None or "\n" in found[0]:
         return None
     name = clean_name(found[1])

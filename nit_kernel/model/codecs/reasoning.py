@@ -32,7 +32,7 @@ _CALL_BEFORE = re.compile(
 _STRING = re.compile(
     r"""\"(?:[^"\\]|\\.)*(?:"|\Z)|[\[{(,:=]\s*'(?:[^'\\]|\\.)*(?:'|\Z)""", re.DOTALL
 )
-_MOST_LOOKS = 200
+_MOST_LOOKS = 100
 _MOST_BEFORE = 100
 
 
