@@ -243,7 +243,7 @@ def test_how_earlier_blocks_stand_decides_how_often_their_tag_is_copied(base_url
             base_url=base_url, session=session, codec=codec, max_rounds=1, fallback=None
         ) as chat,
     ):
-        chat.extra = {"temperature": 0, "max_tokens": 200}
+        chat.extra = {"temperature": 0, "max_tokens": 100}
         for text, _ in REQUESTS[:6]:
             try:
                 events = list(chat.send(text))
