@@ -212,6 +212,7 @@ class Session:
         Raises:
             NitError: The script failed, and `check` was asked for.
             KeyboardInterrupt: Ctrl-C was pressed, or the notebook interrupted.
+            ValueError: The timeout is not above 0.
         """
         prepared = self._prepared(source, origin, variables, namespace)
         if not prepared.ok:
@@ -251,6 +252,7 @@ class Session:
         Raises:
             NitError: The script failed, and `check` was asked for.
             asyncio.CancelledError: The awaiting task was cancelled.
+            ValueError: The timeout is not above 0.
             KeyboardInterrupt: A function on the awaiting thread was interrupted.
         """
         prepared = self._prepared(source, origin, variables, namespace)
@@ -426,6 +428,9 @@ class Session:
     def _begin(
         self, prepared: Prepared, timeout: float | None, observer: Observer | None = None
     ) -> Run:
+        if timeout is not None and not timeout > 0:
+            message = f"timeout: wanted seconds above 0, got {timeout:g}"
+            raise ValueError(message)
         run = Run(prepared, self._home)
         self._running.add(run)
         if timeout is not None:

@@ -480,3 +480,9 @@ def test_public_names_are_those_of_the_package() -> None:
     assert set(nit_kernel._PLACES) == set(nit_kernel.__all__)
     with pytest.raises(AttributeError):
         nit_kernel.nothing_of_this_name  # noqa: B018
+
+
+@pytest.mark.parametrize("seconds", [0, -1.0, float("nan")])
+def test_a_timeout_must_be_above_zero(seconds: float) -> None:
+    with nit.Session() as session, pytest.raises(ValueError, match="timeout: wanted seconds above"):
+        session.run("$a = 1", timeout=seconds)
