@@ -92,3 +92,24 @@ def test_a_call_that_was_cut_off_behind_a_tag_in_it_is_no_answer(form: str) -> N
     with pytest.raises(CodecError) as caught:
         decode(codec(), cut, finish_reason="length")
     assert caught.value.code == "NIT602"
+
+
+@pytest.mark.parametrize(
+    ("codec", "reply"),
+    [
+        (react_codec, "<think>hm\nFinal Answer: 4"),
+        (react_codec, "Sure. <think>hm\nFinal Answer: 4"),
+        (react_codec, "<think>hm"),
+        (json_codec, '<think>hm\n{"type":"final","text":"4"}'),
+        (json_codec, 'Sure. <think>hm\n{"type":"final","text":"4"}'),
+        (json_codec, "<think>hm, it is 4."),
+    ],
+)
+def test_an_answer_in_reasoning_that_never_ends_is_asked_for_again(codec: Any, reply: str) -> None:
+    assert outcome(codec(), reply) == "NIT609"
+    assert outcome(codec(), reply, finish_reason="length") == "NIT602"
+
+
+@pytest.mark.parametrize("codec", [react_codec, json_codec])
+def test_an_answer_before_reasoning_that_never_ends_stands(codec: Any) -> None:
+    assert outcome(codec(), "It is 4. <think>or is it") == "It is 4. "

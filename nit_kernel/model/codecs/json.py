@@ -18,7 +18,6 @@ from nit_kernel.model.codecs.entries import (
 )
 from nit_kernel.model.codecs.faults import (
     cut_off,
-    open_reasoning,
     unreadable,
     unreadable_arguments,
     wrong_shape,
@@ -27,7 +26,12 @@ from nit_kernel.model.codecs.history import Exchange, assistant_said, compact
 from nit_kernel.model.codecs.json_values import Broken, Found, find_values
 from nit_kernel.model.codecs.names import find_tool
 from nit_kernel.model.codecs.prompted import prompted
-from nit_kernel.model.codecs.reasoning import Split, joined_reasoning, split_reasoning
+from nit_kernel.model.codecs.reasoning import (
+    Split,
+    joined_reasoning,
+    never_closed,
+    split_reasoning,
+)
 from nit_kernel.model.codecs.shapes import Calls, Final, Malformed, RawCall, shape_of
 from nit_kernel.model.messages import Message, Request, reasoning_of, text_of
 from nit_kernel.model.messages import repair as repair_message
@@ -115,20 +119,25 @@ class JsonCodec:
     def _read(self, split: Split, context: DecodeContext, *, has_entries: bool) -> Decoded:
         if split.open_at < 0:
             return self._answer(split.answer, context)
-        drafted = self._calls_in(split.open_text, context)
-        if drafted and not has_entries:
-            if not self._calls_in_open_reasoning:
-                raise open_reasoning(split.answer + split.open_text, split.open_at)
+        if has_entries:
+            return self._answer(split.answer, context)
+        drafted = self._messages_in(split.open_text, context)
+        if Calls in drafted and self._calls_in_open_reasoning:
             return self._answer(split.open_text, context)
+        if drafted or not split.answer.strip():
+            raise never_closed(split, context.finish_reason)
         return self._answer(split.answer, context)
 
     @staticmethod
-    def _calls_in(text: str, context: DecodeContext) -> bool:
-        return any(
-            isinstance(found, Broken)
-            or isinstance(shape_of(found.value, context.tools, is_whole=False), Calls)
-            for found in find_values(text)
-        )
+    def _messages_in(text: str, context: DecodeContext) -> set[type[Calls | Final]]:
+        """Return the kinds of messages that a text holds; what is broken may be calls."""
+        kinds: set[type[Calls | Final]] = set()
+        for found in find_values(text):
+            shape = Calls(())
+            if isinstance(found, Found):
+                shape = shape_of(found.value, context.tools, is_whole=False)
+            kinds |= {type(shape)} if isinstance(shape, (Calls, Final)) else set()
+        return kinds
 
     def _answer(self, text: str, context: DecodeContext) -> Decoded:
         def accept(value: JsonValue) -> bool:

@@ -27,7 +27,7 @@ from nit_kernel.model.codecs.entries import (
     read_entries,
     without_repeats,
 )
-from nit_kernel.model.codecs.faults import cut_off, no_answer, open_reasoning, wrong_shape
+from nit_kernel.model.codecs.faults import cut_off, no_answer, wrong_shape
 from nit_kernel.model.codecs.history import Exchange, assistant_said, compact
 from nit_kernel.model.codecs.prompted import prompted
 from nit_kernel.model.codecs.react_trace import (
@@ -37,7 +37,7 @@ from nit_kernel.model.codecs.react_trace import (
     read_action,
     unfenced,
 )
-from nit_kernel.model.codecs.reasoning import joined_reasoning, split_reasoning
+from nit_kernel.model.codecs.reasoning import joined_reasoning, never_closed, split_reasoning
 from nit_kernel.model.messages import Message, Request, reasoning_of, text_of
 from nit_kernel.model.messages import repair as repair_message
 from nit_kernel.model.prompt import (
@@ -98,8 +98,10 @@ class ReactCodec:
         context = context or DecodeContext()
         split = split_reasoning(text_of(message))
         calls, warnings = read_entries(entries_of(message), context)
-        if split.open_at >= 0 and not calls and find_labels(split.open_text, "action"):
-            raise open_reasoning(split.answer + split.open_text, split.open_at)
+        if split.open_at >= 0 and not calls:
+            labels = {label.kind for label in find_labels(split.open_text)}
+            if labels & {"action", "final"} or not split.answer.strip():
+                raise never_closed(split, context.finish_reason)
         decoded = self._read(split.answer, context, has_calls=bool(calls))
         reasoning = joined_reasoning(
             reasoning_of(message), split.reasoning, split.open_text, decoded.reasoning

@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from nit_kernel.errors import CodecError
 from nit_kernel.model.codecs.calls_as_python import closing_bracket, read_calls
+from nit_kernel.model.codecs.faults import cut_off, open_reasoning
 from nit_kernel.model.codecs.lenient import read_prefix
 from nit_kernel.model.codecs.shapes import looks_like_protocol
 from nit_kernel.model.codecs.strict import Read, read_strict
@@ -85,6 +87,12 @@ def split_reasoning(text: str) -> Split:
 def joined_reasoning(*thoughts: str) -> str:
     """Return pieces of reasoning as one text, empty ones left out."""
     return _joined([*thoughts])
+
+
+def never_closed(split: Split, finish_reason: str | None) -> CodecError:
+    """Return the error of a reply whose call or answer lies in reasoning that never ended."""
+    text = split.answer + split.open_text
+    return cut_off(text) if finish_reason == "length" else open_reasoning(text, split.open_at)
 
 
 def _next_open(text: str, at: int) -> re.Match[str] | None:
