@@ -193,6 +193,68 @@ def test_data_with_keys_of_the_protocol_is_the_answer(reply: str) -> None:
     assert outcome(json_codec(), reply) == reply
 
 
+CLOCK = '{"calls":[{"name":"clock"}]}'
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"```json\nCall:\n{CLOCK}\n```",
+        f"```jsonc\n// call\n{CLOCK}\n```",
+        f"```JSON\n// call\n{CLOCK}\n```\nDone.",
+        f"```python\nx=1\n{CLOCK}",
+        f"```\nx=1\n{CLOCK}",
+        f"I use ``` fences: {CLOCK}",
+        f"I use ``` fences:\n{CLOCK}\nand ```` too",
+        f"```bash\nls\n```\n{CLOCK}",
+        f"- run\n  ```bash\n  ls\n  ```\n{CLOCK}",
+        f"Not ```ls```, not ```{{}}``` but {CLOCK}",
+    ],
+)
+def test_a_call_beside_or_behind_fences_of_every_kind_is_found(reply: str) -> None:
+    assert outcome(json_codec(), reply) == [("clock", {})]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"```bash\ncurl -d '{CLOCK}'\n```",
+        f"So:\n~~~~ text\n```\n{CLOCK}\n```\n~~~~\nis the form",
+        f"Type ```say it: {CLOCK}``` for it",
+    ],
+)
+def test_a_call_inside_a_fence_of_another_kind_is_an_example(reply: str) -> None:
+    assert outcome(json_codec(), reply) == reply
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        '{"name":"say","argum',
+        '{"name":"say","',
+        '{"name":"say",',
+        '{"name":"wea',
+        '{"type":"tool_ca',
+        '{"type":"function","name":"say","para',
+        '{"id":"c1","name":"s',
+        '[{"name":"say","argum',
+    ],
+)
+@pytest.mark.parametrize("before", ["Sure! ", "Ok\n```json\n", f"```json\n{CALL}\n```\n```json\n"])
+def test_a_call_that_ends_in_its_middle_is_neither_shown_nor_left_out(
+    before: str, cut: str
+) -> None:
+    assert outcome(json_codec(), before + cut) == "NIT601"
+    assert outcome(json_codec(), before + cut, finish_reason="length") == "NIT602"
+
+
+@pytest.mark.parametrize(
+    "reply", ['Sure: {"name":"Ann","age', 'Sure: {"type":"object"', 'Sure: {"name":"Ann"} and {']
+)
+def test_data_that_ends_in_its_middle_is_the_answer(reply: str) -> None:
+    assert outcome(json_codec(), reply) == reply
+
+
 def test_a_message_in_a_wrapping_may_be_the_answer() -> None:
     assert outcome(json_codec(), '{"response":{"type":"final","text":"4"}}') == "4"
     assert outcome(json_codec(), '[{"type":"final","text":"4"}]') == "4"

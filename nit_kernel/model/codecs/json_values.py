@@ -1,7 +1,7 @@
 """Finds the JSON values in a reply: bare, in prose, in Markdown fences, one or several.
 
 Strings are respected: a fence inside a string ends nothing. Fences with other content (` ```bash `)
-are skipped as a whole.
+are skipped as a whole, where they end; three back-ticks in prose are prose.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from nit_kernel.model.codecs.shapes import looks_like_protocol
 from nit_kernel.model.codecs.strict import BLANKS, Fault, Read, skip_blanks
 
 _NEXT = re.compile(r"`{3,}|~{3,}|[{\[]")
-_INFO = re.compile(r"[^\S\n]*[\w+#.-]*[^\S\n]*\n?\s*")
+_INFO = re.compile(r"[^\S\n]*(?P<language>[\w+#.-]*)[^\S\n]*\n?\s*")
+_BEGIN_OF_LINE = re.compile(r"(?:^|\n)[^\S\n]*(?:[>*+-][^\S\n]*|\d+[.)][^\S\n]*)*\Z")
+_MOST_INDENT = 40
 _MOST_LOOKS = 2_000
 
 
@@ -70,10 +72,12 @@ def find_values(
                 continue
             info = _INFO.match(text, mark.end())
             inside = info.end() if info else mark.end()
+            language = info["language"].lower() if info else ""
             if text[inside : inside + 1] not in ("{", "["):
-                end = text.find(mark[0], mark.end())
-                at = len(text) if end < 0 else end + len(mark[0])
-                continue
+                end = _end_of_fence(text, mark)
+                if end < 0 or not language.startswith("json"):
+                    at = end if end >= 0 else mark.end()
+                    continue
             fence, at = mark[0], inside
             if text[begin : mark.start()].strip(BLANKS) == "":
                 begin = inside
@@ -84,6 +88,18 @@ def find_values(
         at = found.end if isinstance(found, Found) else mark.start() + 1
         if isinstance(found, Broken):
             return
+
+
+def _end_of_fence(text: str, mark: re.Match[str]) -> int:
+    """Return where the fence that begins here ends, or -1 where it never does or is none."""
+    line_end = text.find("\n", mark.end())
+    line_end = len(text) if line_end < 0 else line_end
+    same_line = text.find(mark[0], mark.end(), line_end)
+    before = text[max(0, mark.start() - _MOST_INDENT) : mark.start()]
+    if same_line >= 0 or _BEGIN_OF_LINE.search(before) is None:
+        return same_line + len(mark[0]) if same_line >= 0 else -1
+    closing = re.compile(rf"^[^\S\n>]*{mark[0]}[`~]*[^\S\n]*$", re.MULTILINE).search(text, line_end)
+    return closing.end() if closing is not None else -1
 
 
 def _value_at(

@@ -40,6 +40,12 @@ _EVIDENCE = re.compile(
     + r"""|\\*["']?type\\*["']?\s*:\s*\\*["'](?:final|tool_calls?|function_call)"""
 )
 _EVIDENCE_CHARS = 4_000
+_PAIR = r"""["'](?:{})["']\s*:\s*["'][^"'\n]*["']\s*"""
+_CUT = re.compile(
+    r"[\[{\s]*(?P<pairs>(?:"
+    + _PAIR.format("|".join(("type", "id", *NAME_KEYS)))
+    + r""",\s*)*)(?:["'](?P<key>\w*)(?:["']\s*(?::\s*(?:["'](?P<value>[^"'\n]*)["']?\s*)?)?)?)?\Z"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +115,20 @@ def looks_like_protocol(text: str, at: int) -> bool:
     """Return whether the JSON that begins at `at` and cannot be read was meant as protocol."""
     if _FIRST_KEY.match(text, at) is None:
         return False
-    return _EVIDENCE.search(text, at, at + _EVIDENCE_CHARS) is not None
+    return _EVIDENCE.search(text, at, at + _EVIDENCE_CHARS) is not None or _is_cut(text, at)
+
+
+def _is_cut(text: str, at: int) -> bool:
+    """Return whether the text ends so early in a call that no key for arguments has come."""
+    cut = _CUT.match(text, at)
+    if cut is None:
+        return False
+    key, value = cut["key"] or "", cut["value"]
+    if value is not None and key == "type":
+        return any(kind.startswith(value) for kind in (*_LIST_TYPES, *_CALL_TYPES, "final"))
+    if value is not None:
+        return key in NAME_KEYS
+    return any(known.startswith(key) for known in (*ARGUMENT_KEYS, *NAME_KEYS, *LIST_KEYS, "type"))
 
 
 def _of_items(items: list[JsonValue], tools: Sequence[ToolSpec]) -> Shape:
