@@ -12,14 +12,15 @@ to say what is wrong with a schema. Both only when first needed: plain schemas n
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Final, cast
 
 from nit_kernel.config import Limits
 from nit_kernel.language.json_form import to_json
 from nit_kernel.language.parameters import Declared, declared_parameters
-from nit_kernel.language.shapes import DEEPEST_VALUE, SCALARS, survey
+from nit_kernel.language.shapes import SCALARS, survey
 from nit_kernel.runtime.conversion import Conversion, Place, check_size
-from nit_kernel.runtime.exact import without_spelling
+from nit_kernel.runtime.exact import is_no_integer, without_spelling
 from nit_kernel.runtime.explanation import Explanation
 from nit_kernel.runtime.misfit import (
     CoercionError,
@@ -34,7 +35,7 @@ from nit_kernel.runtime.schema_form import (
     names_parameters_only,
     usable_schema,
 )
-from nit_kernel.runtime.schema_nodes import PYTHON_TYPES, SchemaNode, SchemaTree
+from nit_kernel.runtime.schema_nodes import PYTHON_TYPES, SchemaNode, SchemaTree, without_free
 from nit_kernel.runtime.validator_view import as_json, hollow
 
 if TYPE_CHECKING:
@@ -376,18 +377,22 @@ class Coercer:
             return int in leaf and isinstance(value, float) and value.is_integer()
         if self._is_plain and node.schema is self._tree.root:
             return self.fits(cast("Mapping[str, object]", value))
-        return node.schema is not False and self._is_valid(node, value)
+        if node.schema is False or is_no_integer(node.types, value):
+            return False
+        return self._is_valid(node, value)
 
     def _is_valid(self, node: SchemaNode, value: object) -> bool:
         validator = self._validator(node)
         if _says_valid(validator, value):
             return True
-        view = as_json(_without_free(node, value))
+        view = as_json(without_free(node, value))
         return view is not value and _says_valid(validator, view)
 
     def _refuse_misfit(self, node: SchemaNode, value: object, keys: list[object]) -> None:
         if not self._fits(node, value):
-            raise Explanation(self._fits, _first_error).of(node, value, keys)
+            # A part is of the draft that the whole is of.
+            check = functools.partial(_first_error, self._tree.root.get("$schema"))
+            raise Explanation(self._fits, check).of(node, value, keys)
 
     # Validators
 
@@ -448,10 +453,13 @@ def _what_is_wrong(schema: JsonObject) -> str:
     return f"{error.json_path.removeprefix('$.')}: {error.message}"
 
 
-def _first_error(schema: JsonObject, value: object) -> jsonschema_rs.ValidationError | None:
+def _first_error(
+    draft: JsonValue, schema: JsonObject, value: object
+) -> jsonschema_rs.ValidationError | None:
     import jsonschema_rs  # noqa: PLC0415 - 20 ms that plain schemas do not need
 
-    validator = jsonschema_rs.validator_for(schema, offline=True, validate_formats=False)
+    whole = schema if draft is None else {"$schema": draft, **schema}
+    validator = jsonschema_rs.validator_for(whole, offline=True, validate_formats=False)
     most = _DEFAULT_LIMITS.value_nodes
     if not survey(value, most_nodes=most).is_walkable(most):
         value = hollow(value)
@@ -472,23 +480,3 @@ def _says_valid(validator: jsonschema_rs.Draft202012Validator, value: object) ->
     except ValueError:
         # It met a value that is no JSON where the schema says something.
         return False
-
-
-def _without_free(node: SchemaNode, value: object, depth: int = 0) -> object:
-    """Return the value without what stands where every value fits, which may be no JSON at all.
-
-    A validator that looks at a whole object (`additionalProperties`) cannot read a DataFrame in it.
-    """
-    if not isinstance(value, dict) or depth > DEEPEST_VALUE:
-        return cast("object", value)
-    held = cast("dict[str, object]", value)
-    if node.looks_at_whole or node.all_of or node.unions:
-        return held
-    seen: dict[str, object] = {}
-    for key, member in held.items():
-        nodes = node.members(key) if type(member) not in SCALARS else ()
-        if nodes and all(n.is_free for n in nodes):
-            seen[key] = None
-        else:
-            seen[key] = _without_free(nodes[0], member, depth + 1) if len(nodes) == 1 else member
-    return seen if any(seen[key] is not member for key, member in held.items()) else held

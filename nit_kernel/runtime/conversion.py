@@ -6,6 +6,7 @@ validator has the last word. So a value that fits comes out as it went in (up to
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final, NoReturn, Protocol, cast
 
 from nit_kernel.language.json_form import json_text, key_text
@@ -22,6 +23,7 @@ from nit_kernel.runtime.exact import (
     FAIL,
     LITERALS,
     Literal,
+    is_no_integer,
     to_boolean,
     to_container,
     to_integer,
@@ -191,6 +193,8 @@ class Conversion:
             case "integer":
                 literal = self._literal(place) if isinstance(value, float) else None
                 result = to_integer(value, literal)
+                if result is FAIL and is_no_integer(node.types, value):
+                    self._refuse(node, value, place)
             case "number":
                 result = to_number(value)
             case "boolean":
@@ -227,12 +231,14 @@ class Conversion:
             if type(value) is float and value.is_integer() and "number" not in node.types:
                 own = ["integer"]
             return self.convert(node.single(own[0]), value, place, depth + 1)
-        if isinstance(value, float) and "integer" in node.types:
+        if isinstance(value, float) and math.isfinite(value) and "integer" in node.types:
             own = ["integer", *own]
         for kind in node.types:
             candidate = self._attempt(node.single(kind), value, place, depth)
             if candidate is not FAIL and self._fits(node, candidate):
                 return candidate
+        if is_no_integer(node.types, value):
+            self._refuse(node, value, place)
         return self.convert(node.single(own[0]), value, place, depth + 1) if own else value
 
     def _union(
@@ -265,6 +271,9 @@ class Conversion:
                 return candidate
         if len(choices) == 1:
             return choices[0]
+        kinds = [kind for member in members for kind in member.types]
+        if is_no_integer(kinds, value):
+            raise misfit(wanted_types(dict.fromkeys(kinds)), value, place.keys())
         return close[0] if len(close) == 1 and type(value) in (list, dict) else value
 
     def _fitting(self, members: list[SchemaNode], value: object, *, most: int) -> list[SchemaNode]:

@@ -8,15 +8,19 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from nit_kernel._syntax import LiteralValue
 from nit_kernel.language.json_form import is_writable_integer, key_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FAIL: Final = object()
 """What a conversion gives that is not possible."""
 
 MOST_DIGITS: Final = 4_300
+_ALL_DIGITS: Final = 17
 
 BLANKS: Final = " \t\r\n\f\v\u00a0\u202f\u3000"
 """What may stand around a number or boolean in a text; control characters may not."""
@@ -62,6 +66,16 @@ def to_integer(value: object, literal: Literal | None) -> object:
     return FAIL
 
 
+def is_no_integer(kinds: Sequence[str], value: object) -> bool:
+    """Whether integers are wanted, and a value is none since it is infinite or `nan`.
+
+    The validator cannot tell: it is shown a very large number in its place.
+    """
+    if not isinstance(value, float) or math.isfinite(value):
+        return False
+    return "integer" in kinds and "number" not in kinds
+
+
 def to_number(value: object) -> object:
     """Return the number that a text is exactly, if it is finite and no digit would be lost."""
     if not isinstance(value, str):
@@ -73,7 +87,22 @@ def to_number(value: object) -> object:
     if len(text) > MOST_DIGITS or (exact := _decimal(text)) is None:
         return FAIL
     number = float(text)
-    return number if math.isfinite(number) and _decimal(repr(number)) == exact else FAIL
+    if not math.isfinite(number):
+        return FAIL
+    # Programs write a float in its shortest form, or in all the digits that it is good for.
+    digits = max(_ALL_DIGITS, len(exact[1]))
+    is_same = exact in (_decimal(repr(number)), _decimal(f"{number:.{digits}g}"))
+    return number if is_same else FAIL
+
+
+def nearest_number(value: object) -> float | None:
+    """Return the float nearest to a text that is a number which no float is, else `None`."""
+    if not isinstance(value, str) or len(value) > MOST_DIGITS:
+        return None
+    text = value.strip(BLANKS)
+    if to_number(text) is not FAIL or _decimal(text) is None:
+        return None
+    return float(text)
 
 
 def to_boolean(value: object) -> object:

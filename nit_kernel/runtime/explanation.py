@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 from nit_kernel.language.names import either
 from nit_kernel.language.shapes import kind_of
 from nit_kernel.runtime.conversion import JSON_KINDS, Fits
+from nit_kernel.runtime.exact import is_no_integer
 from nit_kernel.runtime.misfit import (
     CoercionError,
     from_validation,
     misfit,
     one_of,
+    unknown_keys,
     wanted_types,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from jsonschema_rs import ValidationError
 
     from nit_kernel.language.parameters import JsonObject
@@ -49,7 +53,6 @@ _NOT_ALONE: Final = frozenset(
         "minContains",
         "maxContains",
         "propertyNames",
-        "dependencies",
         "dependentSchemas",
         "unevaluatedItems",
         "unevaluatedProperties",
@@ -97,6 +100,8 @@ class Explanation:
         )
 
     def _alone(self, node: SchemaNode, value: object, keys: list[object]) -> CoercionError | None:
+        if is_no_integer(node.types, value):
+            return misfit(wanted_types(node.types), value, keys)
         schema = _alone(cast("JsonObject", node.schema))
         error = self._check(schema, value)
         if error is None:
@@ -121,6 +126,13 @@ class Explanation:
     def _other_schemas(
         self, node: SchemaNode, value: object, keys: list[object]
     ) -> CoercionError | None:
+        for member in self._applied(node, value):
+            if not self._fits(member, value):
+                return self.of(member, value, keys)
+        return None
+
+    def _applied(self, node: SchemaNode, value: object) -> list[SchemaNode]:
+        """The other schemas that a value has to fit, unions aside."""
         members = [node.child(member) for member in node.all_of]
         reference = node.reference
         if reference is not None:
@@ -131,10 +143,7 @@ class Explanation:
             members.extend([branch] if branch is not None else [])
         if kind_of(value) == "Object":
             members.extend(node.dependents(cast("dict[str, object]", value)))
-        for member in members:
-            if not self._fits(member, value):
-                return self.of(member, value, keys)
-        return None
+        return members
 
     def _union(self, node: SchemaNode, value: object, keys: list[object]) -> CoercionError | None:
         for schemas, is_exclusive in node.unions:
@@ -144,6 +153,11 @@ class Explanation:
                 continue
             if fitting:
                 return misfit("a value that fits only one of the allowed forms", value, keys)
+            tag = _wrong_tag(members, value)
+            if tag is not None:
+                name, options = tag
+                item = cast("dict[str, object]", value)[name]
+                return misfit(one_of(options, item), item, [*keys, name])
             meant = _meant(members, value)
             if meant is not None:
                 return self.of(meant, value, keys)
@@ -156,8 +170,35 @@ class Explanation:
             for name in cast("dict[str, object]", value):
                 if not self._fits(names, name):
                     return misfit(f"other keys than {name!r}", value, keys)
+        others = node.branch("unevaluatedProperties")
+        if others is not None and kind_of(value) == "Object":
+            held = cast("dict[str, object]", value)
+            seers = self._seers(node, held)
+            unseen = [name for name in held if not any(seer.members(name) for seer in seers)]
+            if unseen and others.schema is False:
+                known = [name for seer in seers for name in seer.properties]
+                return unknown_keys(unseen, list(dict.fromkeys(known)), keys)
+            for name in unseen:
+                if not self._fits(others, held[name]):
+                    return self.of(others, held[name], [*keys, name])
         rule = next((text for keyword, text in _RULES.items() if keyword in node.keywords), None)
         return misfit(rule or "another value", value, keys)
+
+    def _seers(self, node: SchemaNode, value: dict[str, object]) -> list[SchemaNode]:
+        """The schemas whose say on the keys of an object counts for `unevaluatedProperties`."""
+        found: dict[int, SchemaNode] = {}
+        pending = [node]
+        while pending:
+            seer = pending.pop(0)
+            if id(seer) in found:
+                continue
+            found[id(seer)] = seer
+            condition = seer.branch("if")
+            tried = [] if condition is None else [condition]
+            tried += [seer.child(schema) for schemas, _ in seer.unions for schema in schemas]
+            pending.extend(member for member in tried if self._fits(member, value))
+            pending.extend(self._applied(seer, value))
+        return list(found.values())
 
 
 def _alone(schema: JsonObject) -> JsonObject:
@@ -166,13 +207,54 @@ def _alone(schema: JsonObject) -> JsonObject:
     for keyword in ("properties", "patternProperties"):
         names = schema.get(keyword)
         if isinstance(names, dict):
-            alone[keyword] = dict.fromkeys(names, True)
+            alone[keyword] = {name: {} for name in names}  # draft 4 knows no `true`
     if alone.get("additionalProperties", True) is not False:
         alone.pop("additionalProperties", None)
+    needs = schema.get("dependencies")
+    if isinstance(needs, dict):
+        alone["dependencies"] = {k: names for k, names in needs.items() if isinstance(names, list)}
     prefix = schema.get("prefixItems")
     if schema.get("items") is False and isinstance(prefix, list):
         alone["maxItems"] = len(prefix)
     return alone
+
+
+def _wrong_tag(members: list[SchemaNode], value: object) -> tuple[str, list[object]] | None:
+    """The key by which the members of a union are told apart, where its value is of none of them.
+
+    Returns:
+        The key and the values that it may have, or `None`.
+    """
+    if not isinstance(value, dict):
+        return None
+    shapes = [m for m in _shapes(members, 0) if _is_of_type(m, cast("object", value))]
+    for name, item in cast("dict[str, object]", value).items():
+        choices = [_choices(shape, name) for shape in shapes]
+        if len(choices) > 1 and all(c is not None and _is_none_of(c, item) for c in choices):
+            options: list[object] = []
+            for option in (option for c in choices for option in c or ()):
+                options.extend([option] if _is_none_of(options, option) else [])
+            return name, options
+    return None
+
+
+def _shapes(members: list[SchemaNode], depth: int) -> Iterator[SchemaNode]:
+    for member in map(_target, members):
+        inner = [member.child(schema) for schemas, _ in member.unions for schema in schemas]
+        if inner and depth < _LONGEST_CHAIN and "properties" not in member.keywords:
+            yield from _shapes(inner, depth + 1)
+        else:
+            yield member
+
+
+def _choices(node: SchemaNode, name: str) -> Sequence[object] | None:
+    found = [_target(member).choices for member in node.members(name)]
+    return next((choices for choices in found if choices is not None), None)
+
+
+def _is_none_of(choices: Sequence[object], item: object) -> bool:
+    is_flag = isinstance(item, bool)
+    return all(isinstance(c, bool) is not is_flag or c != item for c in choices)
 
 
 def _meant(members: list[SchemaNode], value: object) -> SchemaNode | None:
@@ -205,15 +287,8 @@ def _is_of_type(node: SchemaNode, value: object) -> bool:
 
 
 def _has_tags(node: SchemaNode, value: dict[str, object]) -> bool:
-    found = False
-    for name, item in value.items():
-        for member in node.members(name):
-            choices = _target(member).choices
-            if choices is not None and isinstance(item, str):
-                if item not in choices:
-                    return False
-                found = True
-    return found
+    tags = [(choices, value[name]) for name in value if (choices := _choices(node, name))]
+    return bool(tags) and not any(_is_none_of(choices, item) for choices, item in tags)
 
 
 def _wanted(node: SchemaNode, value: object, depth: int = 0) -> str:

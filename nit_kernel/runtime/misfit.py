@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Final, cast
 
+from nit_kernel.language.json_form import to_json
 from nit_kernel.language.names import did_you_mean, either, nearest
 from nit_kernel.language.previews import describe, preview, shortened
 from nit_kernel.language.shapes import counted, kind_of, type_name
+from nit_kernel.runtime.exact import nearest_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -68,6 +71,8 @@ def path_text(keys: Iterable[object]) -> str:
 
 def got(value: object) -> str:
     """Return what came, shortly: text and other plain values as JSON, an object by its type."""
+    if type(value) is float and not math.isfinite(value):
+        return str(to_json(value))  # no text, so not in quotes
     if kind_of(value) == "Object" and not issubclass(type(value), dict):
         return describe(value)
     return preview(value, _SHOWN)
@@ -82,7 +87,12 @@ def misfit(
     wanted: str, value: object, keys: Sequence[object], hint: str | None = None
 ) -> CoercionError:
     """Build the error of a value that is not what is wanted."""
-    return CoercionError(f"wanted {wanted}, got {got(value)}", keys=keys, hint=hint)
+    came = got(value)
+    near = nearest_number(value) if "number" in wanted.replace(",", "").split() else None
+    if near is not None:
+        came += ", which cannot be held exactly"
+        hint = f"the nearest number is {near!r}" if near and math.isfinite(near) else hint
+    return CoercionError(f"wanted {wanted}, got {came}", keys=keys, hint=hint)
 
 
 def missing_argument(name: str, signature: str | None = None) -> CoercionError:
@@ -108,6 +118,28 @@ def unknown_argument(name: str, declared: Sequence[str]) -> CoercionError:
     return error
 
 
+def unknown_keys(
+    names: Sequence[str], known: Sequence[str], keys: Sequence[object]
+) -> CoercionError:
+    """Build the error of an object that has keys which the schema does not let in.
+
+    Args:
+        names: The keys, at least one.
+        known: The keys that it may have.
+        keys: The place of the object; the arguments themselves if empty.
+    """
+    if not keys:
+        return unknown_argument(names[0], known)
+    word = "key" if len(names) == 1 else "keys"
+    hint = did_you_mean(names[0], known) if len(names) == 1 else None
+    if hint is None:
+        texts = [f"`{name}`" for name in known]
+        more = ["..."] if len(texts) > _MOST_CHOICES else []
+        hint = f"it takes {', '.join([*texts[:_MOST_CHOICES], *more]) or 'no keys'}"
+    listed = ", ".join(map(_json, names))
+    return CoercionError(f"unknown {word} {listed}", keys=keys, hint=hint)
+
+
 def too_large(problem: str, keys: Sequence[object]) -> CoercionError:
     """Build the error of a value that cannot be checked within the limits."""
     return CoercionError(problem, keys=keys, code=TOO_LARGE)
@@ -115,6 +147,8 @@ def too_large(problem: str, keys: Sequence[object]) -> CoercionError:
 
 def one_of(options: Sequence[object], value: object) -> str:
     """Return the allowed values, near ones first: "`"a"`, `"b"` or `"c"`"."""
+    if not options:
+        return "nothing (its `enum` is empty)"
     texts = [_json(option) for option in options]
     if isinstance(value, str):
         near = nearest(value, [option for option in options if isinstance(option, str)])
@@ -142,12 +176,11 @@ def from_validation(
             if not keys:
                 return missing_argument(name)
             return CoercionError(f"the key {_json(name)} is missing", keys=keys)
-        case "additionalProperties" | "unevaluatedProperties":
-            names = cast("list[str]", _kind(error, "unexpected"))
-            word = "key" if len(names) == 1 else "keys"
-            hint = did_you_mean(names[0], known) if len(names) == 1 else None
-            listed = ", ".join(map(_json, names))
-            return CoercionError(f"unknown {word} {listed}", keys=keys, hint=hint)
+        case "additionalProperties":
+            return unknown_keys(cast("list[str]", _kind(error, "unexpected")), known, keys)
+        case "falseSchema" if isinstance(value, dict):
+            # `additionalProperties: false`, and no properties.
+            return unknown_keys(list(cast("dict[str, object]", value)), known, keys)
         case _:
             pass
     wanted = _wanted(error, value)

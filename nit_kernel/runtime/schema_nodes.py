@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final, cast
 
 from nit_kernel.language.parameters import resolve_reference
+from nit_kernel.language.shapes import DEEPEST_VALUE, SCALARS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -231,6 +232,12 @@ class SchemaNode:
         names = self.schema.get("required") if isinstance(self.schema, dict) else None
         return frozenset(name for name in _list(names) if isinstance(name, str))
 
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """The members that an object is said to have, as far as it says so itself."""
+        names = self.schema.get("properties") if isinstance(self.schema, dict) else None
+        return tuple(names) if isinstance(names, dict) else ()
+
     def dependents(self, names: Iterable[str]) -> list[SchemaNode]:
         """Return the nodes that apply to an object because it has certain members."""
         held = self.schema if isinstance(self.schema, dict) else {}
@@ -321,6 +328,26 @@ class SchemaNode:
             if all(leaf is not None for leaf in leaves):
                 return frozenset(kind for leaf in leaves for kind in leaf or ())
         return None
+
+
+def without_free(node: SchemaNode, value: object, depth: int = 0) -> object:
+    """Return the value without what stands where every value fits, which may be no JSON at all.
+
+    A validator that looks at a whole object (`additionalProperties`) cannot read a DataFrame in it.
+    """
+    if not isinstance(value, dict) or depth > DEEPEST_VALUE:
+        return cast("object", value)
+    held = cast("dict[str, object]", value)
+    if node.looks_at_whole or node.all_of or node.unions:
+        return held
+    seen: dict[str, object] = {}
+    for key, member in held.items():
+        nodes = node.members(key) if type(member) not in SCALARS else ()
+        if nodes and all(n.is_free for n in nodes):
+            seen[key] = None
+        else:
+            seen[key] = without_free(nodes[0], member, depth + 1) if len(nodes) == 1 else member
+    return seen if any(seen[key] is not member for key, member in held.items()) else held
 
 
 class _Everything(frozenset[type]):

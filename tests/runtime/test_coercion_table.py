@@ -88,7 +88,7 @@ def test_a_value_becomes_text_as_json_writes_it(value: object, text: str) -> Non
         ([1], "p: wanted string, got [1]"),
         ({"a": 1}, 'p: wanted string, got {"a": 1}'),
         (None, "p: wanted string, got null"),
-        (math.inf, 'p: wanted string, got "Infinity"'),
+        (math.inf, "p: wanted string, got Infinity"),
         (datetime.date(2024, 1, 2), "p: wanted string, got date"),
         (pd.DataFrame({"a": [1]}), "p: wanted string, got DataFrame, 1 row x 1 column"),
     ],
