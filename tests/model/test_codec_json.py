@@ -129,6 +129,7 @@ def test_a_shape_seen_in_the_wild(reply: str, right: Any) -> None:
     [
         '{"calls":[{"name":"say","kwargs":{"text":"x"}}]}',
         '{"calls":[{"name":"say","text":"x"}]}',
+        '{"calls":[{"name":"say","arguments":null,"kwargs":{"text":"x"}}]}',
         '{"type":"tool_calls","calls":[{"name":"echo","arguments":{}},{"name":"say","text":"x"}]}',
         '{"tool_calls":[{"type":"function","function":{"name":"say","kwargs":{"text":"x"}}}]}',
         '{"calls":[{"name":"say","action":"x"}]}',
@@ -155,6 +156,7 @@ def test_arguments_under_a_key_of_the_models_own_are_never_dropped(reply: str) -
         '[{"type":"tool_calls","calls":[{"name":"clock"}]}]',
         '{"response":{"type":"tool_calls","calls":[{"name":"clock"}]}}',
         'So: {"response":{"type":"tool_calls","calls":[{"name":"clock"}]}}',
+        '{"response":{"calls":[{"name":"clock"}]}}',
     ],
 )
 def test_a_call_in_a_wrapping_of_the_models_own_is_a_call(reply: str) -> None:
@@ -186,6 +188,7 @@ def test_calls_that_are_no_list_of_calls_are_mended_by_the_model(reply: str) -> 
         '[{"name": "say", "version": 1}, {"name": "echo"}]',
         '{"type": "call", "name": "Ann", "phone": "1"}',
         '{"response": {"name": "say", "arguments": {}}}',
+        '{"response": {"calls": [{"name": "Ann"}]}}',
         "[[1, 2], null]",
     ],
 )
@@ -246,6 +249,18 @@ def test_a_call_that_ends_in_its_middle_is_neither_shown_nor_left_out(
 ) -> None:
     assert outcome(json_codec(), before + cut) == "NIT601"
     assert outcome(json_codec(), before + cut, finish_reason="length") == "NIT602"
+
+
+def test_nothing_behind_a_call_is_left_out_without_a_word() -> None:
+    decoded = decode(json_codec(), f'```json\n{CALL}\n```\n```json\n{{"na')
+    assert [call.name for call in decoded.calls] == ["echo"]
+    assert decoded.warnings == ("what followed the calls was cut off, and left out",)
+    assert decode(json_codec(), f'```json\n{CALL}\n```\n```json\n{{"a": 1}}\n```').warnings == ()
+
+
+def test_the_arguments_of_a_call_stand_under_the_key_that_holds_some() -> None:
+    reply = '{"calls":[{"name":"echo","arguments":{},"input":{"v":1}}]}'
+    assert outcome(json_codec(), reply) == [ECHO]
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,14 @@ def test_several_objects_in_one_text_are_several_calls_and_equal_ones_count_once
         ({"id": "c", "function": {}}, [("", "NIT604")]),
         ({"id": "c", "function": {"name": "say", "kwargs": {"text": "x"}}}, [("say", "NIT614")]),
         ({"id": "c", "function": {"name": "say", "args": {"text": "x"}}}, [("say", {"text": "x"})]),
+        (
+            {"function": {"name": "say", "arguments": "", "input": {"text": "x"}}},
+            [("say", {"text": "x"})],
+        ),
+        (
+            {"function": {"name": "say", "arguments": None, "kwargs": {"text": "x"}}},
+            [("say", "NIT614")],
+        ),
         ({"id": "c", "function": {"name": "clock"}}, [("clock", {})]),
         (None, [("", "NIT604")]),
         ("clock", [("", "NIT604")]),

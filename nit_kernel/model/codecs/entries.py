@@ -21,7 +21,7 @@ from nit_kernel.model.codecs.faults import (
     choice_missed,
 )
 from nit_kernel.model.codecs.names import clean_name, find_tool
-from nit_kernel.model.codecs.shapes import ARGUMENT_KEYS
+from nit_kernel.model.codecs.shapes import arguments_key
 from nit_kernel.model.messages import Message, call_entry
 from nit_kernel.model.prompt import chosen_tool
 
@@ -53,9 +53,9 @@ def read_entries(
     for entry in entries:
         function = _function_of(entry)
         name = str(function.get("name") or "")
-        key = next((key for key in ARGUMENT_KEYS if key in function), None)
+        key = arguments_key(function)
         raw = function[key] if key is not None else None
-        is_elsewhere = key is None and not set(function) <= {"name", "id", "type", "index"}
+        is_elsewhere = raw is None and not set(function) <= {key, "name", "id", "type", "index"}
         own = entry.get("id")
         extra = {key: value for key, value in entry.items() if key not in _ENTRY_KEYS}
         parts = split_arguments(raw)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -43,6 +44,8 @@ from nit_kernel.model.prompt import (
     catalogue,
     repair,
 )
+
+_CUT_FENCE = re.compile(r"(?:`{3,}|~{3,})[\w.+-]*\s*[{\[][^`~]*\Z")
 
 
 class JsonCodec:
@@ -165,6 +168,8 @@ class JsonCodec:
         ]
         finals = [shape.text for _, shape in messages if isinstance(shape, Final)]
         if calls:
+            if _CUT_FENCE.search(text, messages[-1][0].end) is not None:
+                warnings.append("what followed the calls was cut off, and left out")
             if finals:
                 warnings.append("an answer beside the calls was left out: their results come first")
             return Decoded(calls=[call for call, _ in calls], warnings=warnings)

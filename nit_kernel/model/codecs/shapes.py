@@ -8,7 +8,7 @@ so is a tool's own description.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,10 +105,20 @@ def shape_of(value: JsonValue, tools: Sequence[ToolSpec], *, is_whole: bool) -> 
     if is_whole and isinstance(value.get("text"), str) and set(value) <= _FINAL_KEYS:
         return Final(str(value["text"]))
     inner = next(iter(value.values())) if len(value) == 1 else None
-    if isinstance(inner, dict) and inner.get("type") in (*_ONLY_LIST_TYPES, "final"):
+    says_so = isinstance(inner, dict) and inner.get("type") in (*_ONLY_LIST_TYPES, "final")
+    if isinstance(inner, dict) and (says_so or any(key in inner for key in LIST_KEYS)):
         return shape_of(inner, tools, is_whole=False)
     single = _single(value, tools)
     return Calls((single,)) if isinstance(single, RawCall) else single
+
+
+def arguments_key(fields: Mapping[str, Any]) -> str | None:
+    """Return the key under which a call holds its arguments.
+
+    One that holds nothing counts only for want of another.
+    """
+    present = [key for key in ARGUMENT_KEYS if key in fields]
+    return next((key for key in present if fields[key]), present[0] if present else None)
 
 
 def looks_like_protocol(text: str, at: int) -> bool:
@@ -181,9 +191,9 @@ def _element(item: JsonValue) -> RawCall | Malformed:
     if isinstance(inner, dict):
         outer = {key: value for key, value in item.items() if key != "function"}
         return _element({**outer, **inner, "id": item.get("id")})
-    key = next((key for key in ARGUMENT_KEYS if key in item), None)
-    if key is None and not all(
-        known in _ABOUT_A_CALL or (known in NAME_KEYS and value == name)
+    key = arguments_key(item)
+    if (key is None or item[key] is None) and not all(
+        known in _ABOUT_A_CALL or known == key or (known in NAME_KEYS and value == name)
         for known, value in item.items()
     ):
         return Malformed("the arguments of each call belong under `arguments`")
