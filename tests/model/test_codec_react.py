@@ -151,6 +151,11 @@ TRACE = 'Action: add\nAction Input: {"a":1}'
         pytest.param(
             'Action 1: add\nAction Input 1: {"a":1}', [ADD], id="D13 numbers after labels"
         ),
+        pytest.param('Action 1: add\nAction 1 Input: {"a":1}', [ADD], id="D13 numbers inside them"),
+        pytest.param(
+            'Action:\n```\nadd\n```\nAction Input:\n```json\n{"a":1}\n```', [ADD], id="W11 fences"
+        ),
+        pytest.param('\ufeff\u200bAction: add\nAction Input: {"a":1}', [ADD], id="D13 zero width"),
         pytest.param('Action: “add”\nAction Input: {"a":1}', [ADD], id="D14 typographic quotes"),
         pytest.param("Action: ‘add’(a=1)", [ADD], id="D14 typographic quotes around a call"),
         pytest.param("**Final Answer: 4**", "4", id="D13 an answer in bold with its label"),

@@ -19,14 +19,16 @@ from nit_kernel.model.codecs.shapes import Calls, shape_of
 from nit_kernel.model.codecs.strict import Fault, Read, skip_blanks
 
 _LABEL = re.compile(
-    r"^(?P<before>(?:[^\S\n]|[>#*_`•·–—-])*(?:\d+[.)][^\S\n]+[*_`]*)?)"
-    r"(?P<label>Thought|Action[ \t_]*Input|Action|Observation|Final[ \t_]*Answer)"
+    r"^(?P<before>(?:[^\S\n]|[>#*_`•·–—\u200b\ufeff-])*(?:\d+[.)][^\S\n]+[*_`]*)?)"
+    r"(?P<label>Thought|Action[ \t_]*(?:\d{1,3}[ \t_]*)?Input|Action|Observation"
+    r"|Final[ \t_]*Answer)"
     r"(?P<after>(?:[ \t]*\d{1,3})?(?:[^\S\n]|[*_`])*)[:：](?P<closing>[*_`]*)[^\S\n]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _OPENING_FENCE = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n")
 _OBSERVATION = re.compile(r"\s*Observation[ \t]*[:：]", re.IGNORECASE)
+_FENCE_LINE = re.compile(r"(?:`{3,}|~{3,})[\w-]*\s*\n\s*")
 _INPUT_FENCE = re.compile(r"(?:`{3,}|~{3,})[\w-]*[ \t]*\n?\s*|`{1,2}(?=[{\[])")
 _INLINE = re.compile(r"[`\"'*\s“”‘’]*([^\s`\"'*(“”‘’]+)[“”‘’ \t]*\(")
 _QUOTES = " \t\r\n“”„‟‘’‚‛«»‹›"
@@ -116,7 +118,7 @@ def find_labels(text: str, kind: str | None = None) -> list[Label]:
     for found in _LABEL.finditer(text):
         if any(start <= found.start("label") < end for start, end in fences):
             continue
-        words = re.sub(r"[ \t_]+", "", found["label"]).lower()
+        words = re.sub(r"[ \t_\d]+", "", found["label"]).lower()
         name = {"actioninput": "input", "finalanswer": "final"}.get(words, words)
         is_plain = not (found["before"] or found["after"] or found["closing"])
         mark = found["before"][len(found["before"].rstrip("*_`")) :]
@@ -196,12 +198,14 @@ def _begin_of_value(
     if text[label.end : _line_end(text, label.end)].strip():
         return label.end
     begin = skip_blanks(text, label.end)
+    fence = _FENCE_LINE.match(text, begin)
+    begin = fence.end() if fence is not None else begin
     if any(one.start <= begin < one.end for one in following):
         return label.end
     line = text[begin : _line_end(text, begin)]
     is_value = (
         _input_of(following) is not None
-        or line.lstrip("`~").startswith(("{", "json"))
+        or line.startswith("{")
         or _INLINE.match(line) is not None
         or find_tool(clean_name(line.strip().strip(_QUOTES)), context.tools) is not None
     )
