@@ -24,7 +24,8 @@ class Declared:
     """What a schema of arguments declares, `$ref`, `allOf`, `anyOf` and the like followed.
 
     Attributes:
-        properties: The schema of each declared property, in the schema's order.
+        properties: The schema of each declared property, in the schema's order. A name that is
+            only required is declared, too, or nothing could ever be called.
         required: The properties that must always be there.
         patterns: The patterns whose names are declared too (`patternProperties`).
         is_open: Whether other properties are let in. Source: NIT 2, section 6.
@@ -47,6 +48,7 @@ def declared_parameters(schema: JsonObject) -> Declared:
     properties: dict[str, JsonValue] = {}
     required: dict[str, None] = {}
     patterns: dict[str, None] = {}
+    mentioned: dict[str, None] = {}
     declares_properties = False
     says_open = False
     says_closed = False
@@ -58,11 +60,9 @@ def declared_parameters(schema: JsonObject) -> Declared:
                     properties.setdefault(name, value)
             case _:
                 pass
-        match node.get("required"):
-            case list() as names if always:
-                required.update((name, None) for name in names if isinstance(name, str))
-            case _:
-                pass
+        mentioned.update(dict.fromkeys(_asked_for(node)))
+        if always:
+            required.update(dict.fromkeys(_texts(node.get("required"))))
         match node.get("patternProperties"):
             case dict() as found:
                 patterns.update((pattern, None) for pattern in found)
@@ -73,12 +73,33 @@ def declared_parameters(schema: JsonObject) -> Declared:
                 says_closed = says_closed or node[keyword] is False
                 says_open = says_open or node[keyword] is not False
     is_open = says_open if says_open or says_closed else not (declares_properties or patterns)
+    is_open = is_open and not (says_closed and not properties)
+    others = schema.get("additionalProperties")
+    for name in mentioned:
+        if name not in properties and not any(_matches(pattern, name) for pattern in patterns):
+            properties[name] = others if isinstance(others, dict) else {}
     return Declared(
         properties=properties,
         required=frozenset(required),
         patterns=tuple(patterns),
-        is_open=is_open and not (says_closed and not properties),
+        is_open=is_open,
     )
+
+
+def _asked_for(node: JsonObject) -> Iterator[str]:
+    """The names that a schema says must be there, always or beside another."""
+    yield from _texts(node.get("required"))
+    for keyword in ("dependentRequired", "dependencies"):
+        match node.get(keyword):
+            case dict() as needs:
+                for names in needs.values():
+                    yield from _texts(names)
+            case _:
+                pass
+
+
+def _texts(names: JsonValue) -> list[str]:
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def resolve_reference(root: JsonValue, reference: JsonValue) -> JsonValue:

@@ -2,6 +2,7 @@
 
 - `nullable: true` (OpenAPI) lets null in.
 - A `$schema` that nobody knows is dropped: such a schema is read as draft 2020-12.
+- A required name is a parameter, also of a schema that is closed and does not list it.
 - `contentEncoding` and the like are notes for people, in every draft.
 """
 
@@ -65,7 +66,16 @@ def usable_schema(parameters: object) -> JsonObject:
     address = schema.get("$schema")
     if not isinstance(address, str) or address.rstrip("#") not in _KNOWN_DRAFTS:
         schema.pop("$schema", None)
+    if False in (schema.get("additionalProperties"), schema.get("unevaluatedProperties")):
+        _let_required_in(schema)
     return schema
+
+
+def _let_required_in(schema: JsonObject) -> None:
+    names, properties = schema.get("required"), schema.get("properties", {})
+    if isinstance(names, list) and isinstance(properties, dict):
+        missing: JsonObject = {n: {} for n in names if isinstance(n, str) and n not in properties}
+        schema["properties"] = {**properties, **missing}
 
 
 def bad_schema(why: str) -> PluginError:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
+    from nit_kernel.language.parameters import Declared
     from nit_kernel.language.schema import JsonObject, JsonValue
     from nit_kernel.sources.manifest import Command, Manifest
     from nit_kernel.sources.manifest_parameters import Described
@@ -128,6 +129,12 @@ def _message(error: Exception) -> str:
     return error.message if isinstance(error, PluginError) else str(error)
 
 
+def _lists_nothing(declared: Declared) -> bool:
+    """Whether a schema lets everything in and says of parameters at most that they are required."""
+    is_bare = not any(declared.properties.values())
+    return declared.is_open and is_bare and declared.properties.keys() <= declared.required
+
+
 class _Parameters:
     """Compares the parameters of one function with what the manifest says of them."""
 
@@ -163,8 +170,9 @@ class _Parameters:
             del self.named[CONTEXT]
         if described is None or declared is None:
             return parameters_schema(function, context=self.context)
-        if not declared.properties and declared.is_open and not self.takes_any:
+        if _lists_nothing(declared) and not self.takes_any:
             # `{}` and `{"type": "object"}` would let every argument in, and the code would not.
+            self._compare(list(declared.properties), is_open=True)
             if self.named:
                 message = f"`{self.name}`: no parameters are declared: taken from the code"
                 self.faults.note(self.source, message)

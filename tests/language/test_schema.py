@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from nit_kernel.language.parameters import declared_parameters
 from nit_kernel.language.schema import ToolSpec
 
 
@@ -131,3 +132,36 @@ def test_what_is_declared_is_found_through_references_and_unions() -> None:
     assert set(read.positional) == {"a", "b", "c", "d"}
     assert read.required == {"a", "b"}
     assert read.is_open is False
+
+
+@pytest.mark.parametrize(
+    ("more", "wanted"),
+    [
+        ({}, {}),
+        ({"additionalProperties": True}, {}),
+        ({"additionalProperties": False}, {}),
+        ({"additionalProperties": {"type": "integer"}}, {"type": "integer"}),
+    ],
+)
+def test_a_required_name_is_a_parameter(more: dict[str, Any], wanted: Any) -> None:
+    schema = {"properties": {"a": {}}, "required": ["zz", "a"], **more}
+    read = declared_parameters(schema)
+    assert (read.properties, read.required) == ({"a": {}, "zz": wanted}, {"a", "zz"})
+    assert read.is_open is bool(more.get("additionalProperties"))
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {}}, "anyOf": [{"required": ["a"]}, {"required": ["zz"]}]},
+        {"properties": {"a": {}}, "dependentRequired": {"a": ["zz"]}},
+        {"properties": {"a": {}}, "dependencies": {"a": ["zz"]}},
+    ],
+)
+def test_a_name_that_may_be_required_is_a_parameter(schema: dict[str, Any]) -> None:
+    assert declared_parameters(schema).properties == {"a": {}, "zz": {}}
+
+
+def test_a_required_name_of_a_pattern_is_declared_by_it() -> None:
+    schema: Any = {"patternProperties": {"^z": {"type": "integer"}}, "required": ["zz"]}
+    assert declared_parameters(schema).properties == {}

@@ -365,6 +365,17 @@ def test_an_undeclared_argument_is_let_in_only_where_the_schema_says_so(
     assert result == ({"xx": 1} if accepted else "NIT422")
 
 
+@pytest.mark.parametrize(
+    "more", [{}, {"additionalProperties": False}, {"unevaluatedProperties": False}]
+)
+def test_a_required_name_without_a_property_can_be_given(more: dict[str, Any]) -> None:
+    schema: Any = {"properties": {"a": {"type": "integer"}}, "required": ["a", "zz"], **more}
+    assert Coercer(schema).coerce({"a": "1", "zz": 2}) == {"a": 1, "zz": 2}
+    with pytest.raises(CoercionError) as caught:
+        Coercer(schema).coerce({"a": 1})
+    assert caught.value.message == "missing argument `zz`"
+
+
 def test_undeclared_arguments_are_converted_by_the_schema_that_lets_them_in() -> None:
     coercer = Coercer({"type": "object", "additionalProperties": {"type": "integer"}})
     assert coercer.coerce({"a": "1", "b": 2.0}) == {"a": 1, "b": 2}

@@ -258,6 +258,27 @@ def test_an_interrupt_while_a_plugin_is_imported_goes_on(tmp_path: Path) -> None
     assert not [name for name in set(sys.modules) - before if name.startswith("_nit_plugin_")]
 
 
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"type": "object", "properties": {"name": {}, "times": {}}, "required": ["name", "tims"]},
+        {"type": "object", "required": ["name", "tims"]},
+    ],
+)
+def test_a_required_name_that_the_code_lacks_is_a_fault(tmp_path: Path, parameters: Any) -> None:
+    schema = [{"name": "greet", "parameters": parameters}]
+    plugin = load_plugin(write_plugin(tmp_path / "bad", schema=schema))
+    (fault,) = errors(plugin)
+    message = "bad/code.py: NIT557: `greet` does not take `tims`, which schema.json has"
+    assert fault.startswith(message)
+
+
+def test_parameters_that_are_only_required_get_the_types_of_the_code(tmp_path: Path) -> None:
+    schema = [{"name": "greet", "parameters": {"type": "object", "required": ["name"]}}]
+    tool = tool_of(load_plugin(write_plugin(tmp_path / "good", schema=schema)))
+    assert tool.spec.signature() == "greet(name: str, times: int = 1)"
+
+
 def test_a_schema_that_is_none_is_a_fault(tmp_path: Path) -> None:
     schema = [
         {
