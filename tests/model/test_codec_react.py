@@ -127,6 +127,10 @@ TRACE = 'Action: add\nAction Input: {"a":1}'
             'Action:\n```json\n{"action":"add","action_input":{"a":1}}\n```', [ADD], id="an object"
         ),
         pytest.param('Action: {"name":"add","arguments":{"a":1}}', [ADD], id="an object beside it"),
+        pytest.param(
+            'Action:\n```json\n[{"action":"add","action_input":{"a":1}}]\n```', [ADD], id="a list"
+        ),
+        pytest.param('Action:\n[{"action":"add",', "NIT607", id="a list that does not end"),
         pytest.param('Action: {"action":"add"', "NIT607", id="an object that does not end"),
         pytest.param('Action: {"a":1}', "NIT607", id="an object that calls nothing"),
         pytest.param('Action: {"action":"add","a":1}', "NIT607", id="an object without arguments"),
@@ -202,6 +206,12 @@ def test_several_actions_are_calls_where_the_codec_allows_them() -> None:
     reply = f'{TRACE}\nAction: add\nAction Input: {{"a":2}}\nObservation: 3'
     assert outcome(react_codec(several=True), reply) == [ADD, ("add", {"a": 2})]
     assert decode(react_codec(), reply).warnings == ("one action a reply: only the first was run",)
+
+
+def test_of_actions_in_one_list_the_first_is_run_and_the_model_is_told() -> None:
+    decoded = decode(react_codec(), 'Action: [{"name":"clock","args":{}},{"name":"add","args":{}}]')
+    assert [(call.name, call.arguments) for call in decoded.calls] == [("clock", {})]
+    assert decoded.warnings == ("one action a reply: only the first was run",)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from nit_kernel.model.codecs.faults import cut_off, no_answer, wrong_shape
 from nit_kernel.model.codecs.history import Exchange, assistant_said, compact
 from nit_kernel.model.codecs.prompted import prompted
 from nit_kernel.model.codecs.react_trace import (
+    ONLY_FIRST,
     Action,
     Label,
     find_labels,
@@ -184,7 +185,7 @@ class ReactCodec:
             warnings += (*action.warnings, *mended)
         after = [label for label in labels if label.start >= actions[-1].end]
         if any(label.kind == "action" for label in after):
-            warnings.append("one action a reply: only the first was run")
+            warnings.append(ONLY_FIRST)
         elif any(label.kind in ("observation", "final") for label in after):
             warnings.append("what followed the action was left out: the result had not come yet")
         return Decoded(text=prose, calls=calls, reasoning=thought, warnings=warnings)

@@ -30,6 +30,7 @@ _OPENING_FENCE = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n")
 _OBSERVATION = re.compile(r"\s*Observation[ \t]*[:：]", re.IGNORECASE)
 _FENCE_LINE = re.compile(r"(?:`{3,}|~{3,})[\w-]*\s*\n\s*")
 _INPUT_FENCE = re.compile(r"(?:`{3,}|~{3,})[\w-]*[ \t]*\n?\s*|`{1,2}(?=[{\[])")
+_OBJECT = re.compile(r"(?:\[\s*)*\{")
 _INLINE = re.compile(r"[`\"'*\s“”‘’]*([^\s`\"'*(“”‘’]+)[“”‘’ \t]*\(")
 _QUOTES = " \t\r\n“”„‟‘’‚‛«»‹›"
 _NO_ACTION = re.compile(
@@ -41,6 +42,9 @@ _ANSWER = re.compile(
     r"(?:final[ _]?answer|answer|final|finish)(?:\s*[:：]\s*(?P<text>.*))?",
     re.IGNORECASE | re.DOTALL,
 )
+
+ONLY_FIRST = "one action a reply: only the first was run"
+"""What the model is told of its other actions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +209,7 @@ def _begin_of_value(
     line = text[begin : _line_end(text, begin)]
     is_value = (
         _input_of(following) is not None
-        or line.startswith("{")
+        or _OBJECT.match(line) is not None
         or _INLINE.match(line) is not None
         or find_tool(clean_name(line.strip().strip(_QUOTES)), context.tools) is not None
     )
@@ -218,7 +222,7 @@ def _object_call(
     """Read an action that is one object: `Action: {"action": "add", "action_input": {..}}`."""
     fence = _INPUT_FENCE.match(text, begin)
     at = fence.end() if fence is not None else begin
-    if text[at : at + 1] != "{":
+    if _OBJECT.match(text, at) is None:
         return None
     read = read_prefix(text, at)
     if isinstance(read, Fault):
@@ -234,6 +238,8 @@ def _object_call(
         raise no_input(text, at, "Action", "the object names no tool and its arguments")
     call = shape.calls[0]
     warnings = tuple(f"the action had {what}" for what in read.repairs)
+    if len(shape.calls) > 1:
+        warnings = (*warnings, ONLY_FIRST)
     return Action(call.name, call.arguments, label.start, read.end, warnings)
 
 
