@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from nit_kernel.language.names import CONSTANTS, RESERVED_WORDS
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _PLATFORMS: Final = ("linux", "windows", "macos")
 _SIDE_EFFECTS: Final[tuple[SideEffects, ...]] = ("none", "local", "external")
 _COMMAND_KEYS: Final = ("invocationCommands", "toolDefinitions", "methods", "tools")
+_LISTED_TODAY: Final = "capabilities.invocationCommands"
 _PARAMETER_KEYS: Final = ("parameters", "params", "inputSchema", "input_schema", "parameter")
 _NEVER_A_PLUGIN: Final = CONSTANTS | RESERVED_WORDS | {"notebook", "async", "await"}
 
@@ -94,6 +95,9 @@ class _Description:
         self.folder = folder
         self.path = path
         self.faults = faults
+        self.listed_at = ""
+        # What stands in a second place, beside the commands: older manifests have types there.
+        self.others: list[tuple[str, JsonValue]] = []
 
     def read(self, document: JsonValue) -> Manifest | None:
         head: JsonObject = document if isinstance(document, dict) else {}
@@ -111,7 +115,8 @@ class _Description:
                 continue
             if any(command.name == other.name for other in commands):
                 self.faults.doubled_tool(self.path, command.name)
-            commands.append(command)
+            commands.append(self._with_types(command))
+        self._note_unread({command.name for command in commands})
         display_name = self._text(head, "displayName") or name
         return Manifest(
             name=name,
@@ -165,9 +170,11 @@ class _Description:
                 return str(value)
 
     def _kind(self, head: JsonObject) -> str:
-        kind = head.get("pluginType", "python-module")
+        kind = head.get("pluginType")
+        if kind is None:
+            return "python-module"
         if kind != "python-module":
-            self.faults.unsupported_kind(self.path, kind if isinstance(kind, str) else repr(kind))
+            self.faults.unsupported_kind(self.path, kind)
         return kind if isinstance(kind, str) else ""
 
     def _entry_point(self, head: JsonObject) -> str | None:
@@ -191,7 +198,9 @@ class _Description:
         return tuple(names)
 
     def _requirements(self, head: JsonObject) -> tuple[Requirement, ...]:
-        value = head.get("requires", [])
+        value = head.get("requires")
+        if value is None:
+            return ()
         found: list[Requirement] = []
         for index, item in enumerate(value if isinstance(value, list) else [value]):
             match item:
@@ -237,31 +246,60 @@ class _Description:
         if isinstance(capabilities, dict):
             places.append(("capabilities.", capabilities))
         places.append(("", document))
+        found: list[tuple[str, JsonValue]] = []
         for prefix, holder in places:
             for key in _COMMAND_KEYS:
-                value = holder.get(key)
                 where = f"{prefix}{key}"
-                if value is None:
-                    continue
-                if where != "capabilities.invocationCommands":
-                    hint = "the place of today is capabilities.invocationCommands"
-                    self.faults.note(
-                        self.path, f"an older manifest: its tools stand under `{where}`", hint
-                    )
-                match value:
-                    case list():
-                        return [(f"{where}[{index}]", item) for index, item in enumerate(value)]
-                    case dict():
-                        return [
-                            (
-                                f"{where}.{name}",
-                                {"name": name, **item} if isinstance(item, dict) else item,
-                            )
-                            for name, item in value.items()
-                        ]
-                    case _:
-                        self.faults.bad_value(self.path, where, "a list of tools", value)
-        return []
+                tools = self._tools_at(where, holder.get(key))
+                if found:
+                    self.others += tools
+                elif tools:
+                    self.listed_at = where
+                    found = tools
+        if found and self.listed_at != _LISTED_TODAY:
+            message = f"an older manifest: its tools stand under `{self.listed_at}`"
+            self.faults.note(self.path, message, f"the place of today is {_LISTED_TODAY}")
+        return found
+
+    def _tools_at(self, where: str, value: JsonValue) -> list[tuple[str, JsonValue]]:
+        match value:
+            case None:
+                return []
+            case list():
+                return [(f"{where}[{index}]", item) for index, item in enumerate(value)]
+            case dict():
+                return [
+                    (f"{where}.{name}", {"name": name, **item} if isinstance(item, dict) else item)
+                    for name, item in value.items()
+                ]
+            case _:
+                self.faults.bad_value(self.path, where, "a list of tools", value)
+                return []
+
+    def _with_types(self, command: Command) -> Command:
+        """Give a command that has only words the types that stand in another place."""
+        for other, where in (unwrapped(raw, where) for where, raw in self.others):
+            if not isinstance(other, dict) or _name_of(other) != command.name:
+                continue
+            parameters = self._parameters(other, f"{where}.")
+            if parameters is None:
+                continue
+            if command.parameters is not None:
+                message = f"`{command.name}` has its parameters under `{self.listed_at}`"
+                self.faults.note(self.path, f"`{where}` is not read: {message}")
+                continue
+            message = f"the parameters of `{command.name}` stand under `{where}`"
+            self.faults.note(self.path, f"an older manifest: {message}", "write schema.json")
+            returns = command.returns or self._returns(other, f"{where}.")
+            command = replace(command, parameters=parameters, returns=returns)
+        return command
+
+    def _note_unread(self, names: set[str]) -> None:
+        for other, where in (unwrapped(raw, where) for where, raw in self.others):
+            name = _name_of(other) if isinstance(other, dict) else None
+            if name is not None and name not in names:
+                message = f"`{where}` is not read: `{self.listed_at}` has no `{name}`"
+                self.faults.note(self.path, message)
 
     def _command(self, raw: JsonValue, where: str) -> Command | None:
         raw, where = unwrapped(raw, where)
@@ -357,8 +395,15 @@ class _Description:
         return None
 
     def _flag(self, raw: JsonObject, key: str, where: str, *, default: bool) -> bool:
-        value = raw.get(key, default)
+        value = raw.get(key)
+        if value is None:
+            return default
         if isinstance(value, bool):
             return value
         self.faults.bad_value(self.path, where, "true or false", value)
         return default
+
+
+def _name_of(raw: JsonObject) -> str | None:
+    name = raw.get("commandIdentifier", raw.get("name"))
+    return unicodedata.normalize("NFKC", name) if isinstance(name, str) else None

@@ -52,6 +52,8 @@ _SCHEMA_KEYWORDS: Final = frozenset(
     " maxProperties dependentRequired dependentSchemas dependencies unevaluatedProperties"
     " allOf anyOf oneOf not if then else strict nullable".split()
 )
+_MAPS_OF_SCHEMAS: Final = ("properties", "patternProperties", "$defs", "definitions")
+_SCHEMAS: Final = ("items", "prefixItems", "additionalProperties", "allOf", "anyOf", "oneOf", "not")
 _COMBINING: Final = ("allOf", "anyOf", "oneOf")
 
 
@@ -91,9 +93,9 @@ def read_parameters(
         `None` where it is in none of the forms (then there is a fault).
     """
     match value:
-        case list():
+        case list() if value:
             return _from_list(value, where, path, faults)
-        case dict() if not value:
+        case list() | dict() if not value:
             return Described(schema={"type": "object"}, says_required=False)
         case dict() if is_object_schema(value):
             return _from_schema(value, where, path, faults)
@@ -149,6 +151,7 @@ def _holds_schemas(properties: JsonValue) -> bool:
 
 
 def _from_schema(value: JsonObject, where: str, path: Path, faults: FaultList) -> Described | None:
+    value = _without_nulls(value)
     properties = value.get("properties", {})
     if not _holds_schemas(properties):
         faults.bad_value(path, f"{where}.properties", "an object of schemas", properties)
@@ -161,6 +164,32 @@ def _from_schema(value: JsonObject, where: str, path: Path, faults: FaultList) -
         faults.bad_value(path, f"{where}.required", "a list of names", required)
         return None
     return Described(schema=schema, says_required=required is not None or marked)
+
+
+def _without_nulls(schema: JsonObject) -> JsonObject:
+    """A schema without the fields that are null, in it and in what it holds.
+
+    Programs that write manifests leave fields of their own empty so; JSON Schema knows no such
+    field, but for a default or constant that is null.
+    """
+    kept: JsonObject = {}
+    for key, value in schema.items():
+        match value:
+            case None if key not in ("default", "const"):
+                continue
+            case dict() if key in _MAPS_OF_SCHEMAS:
+                kept[key] = {name: _inner(member) for name, member in value.items()}
+            case dict() if key in _SCHEMAS:
+                kept[key] = _without_nulls(value)
+            case list() if key in _SCHEMAS:
+                kept[key] = [_inner(member) for member in value]
+            case _:
+                kept[key] = value
+    return kept
+
+
+def _inner(schema: JsonValue) -> JsonValue:
+    return _without_nulls(schema) if isinstance(schema, dict) else schema
 
 
 def _take_marks(schema: JsonObject) -> bool:
@@ -233,7 +262,7 @@ def _from_definitions(
             case str():
                 member: JsonObject = {"description": definition} if definition else {}
             case dict():
-                member = dict(definition)
+                member = _without_nulls(definition)
             case _:
                 faults.bad_value(path, f"{where}.{name}", "a definition or a text", definition)
                 return None

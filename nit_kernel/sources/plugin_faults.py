@@ -117,7 +117,7 @@ class FaultList:
         """NIT554: a tool's parameters are no JSON Schema."""
         self._add("NIT554", f"the schema of `{tool}` cannot be used: {why}", None, path)
 
-    def unsupported_kind(self, path: Path, kind: str) -> None:
+    def unsupported_kind(self, path: Path, kind: object) -> None:
         """NIT554: a plugin that is not a Python module."""
         if kind == "mcp-stdio":
             message = "plugins of the kind `mcp-stdio` cannot be run by this version"
