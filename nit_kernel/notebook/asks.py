@@ -91,7 +91,7 @@ async def ask_awaited(workspace: Workspace, body: str, options: AskOptions) -> N
                     codec=options.codec,
                     key=turn.key,
                     on_caller=_on_this_thread,
-                    on_event=turn.show,
+                    on_event=turn.on_event,
                 )
                 async with aclosing(events):
                     async for event in events:
@@ -114,7 +114,7 @@ def ask_blocking(workspace: Workspace, body: str, options: AskOptions) -> None:
             return
         with raise_on_interrupt():
             events = turn.chat.send(
-                cast("Any", turn.content), codec=options.codec, key=turn.key, on_event=turn.show
+                cast("Any", turn.content), codec=options.codec, key=turn.key, on_event=turn.on_event
             )
             with closing(events):
                 for event in events:
@@ -140,8 +140,10 @@ class _Turn:
         self._carry = workspace.carry()
         self._context = copy_context()
         self._lock = threading.Lock()
+        # In a terminal nothing may be written while this thread asks the person something.
+        self.on_event = self._show if isinstance(view, AskPage) else None
 
-    def show(self, event: ChatEvent) -> None:
+    def _show(self, event: ChatEvent) -> None:
         """Show an event at once, from any thread, as this cell's."""
         with self._lock, self._carry():
             self._context.run(self._view.take, event)
@@ -152,6 +154,8 @@ class _Turn:
             self._workspace.last = self._result = event.result
         elif isinstance(event, TurnFinished):
             self.reason = event.reason
+        if self.on_event is None:
+            self._view.take(event)
 
     def seconds_to_wait(self) -> float:
         """How long the cell waits for the background tasks of its scripts; 0 if it does not."""

@@ -1,6 +1,7 @@
 """`%%ask` in an IPython without a kernel."""
 
 import re
+import time
 
 import pytest
 
@@ -77,3 +78,23 @@ def test_the_person_answers_on_standard_input(capsys, lines, answer):
 
     assert ask_by_input(QUESTION, read=read) == answer
     assert "The model wants to call mail.send" in capsys.readouterr().out
+
+
+def test_nothing_is_written_while_the_person_is_asked(loaded, capsys):
+    written = []
+
+    def ask(_question):
+        before = capsys.readouterr().out
+        time.sleep(0.3)
+        written.append(capsys.readouterr().out)
+        assert "Before." in before
+        return Answer(verdict="reject")
+
+    loaded.run_cell("@nit.tool\ndef send(to: str) -> str:\n    return 'sent'\n")
+    model = FakeModel([["Before.\n", Script("send(to='x')"), "\nAfter."], "Then not."])
+    loaded.user_ns["nit"].chat.connect(client=model)
+    loaded.user_ns["nit"].chat.ask = ask
+    loaded.run_cell("%%ask --codec nit\ngo\n")
+
+    assert written == [""]
+    assert "After." in plain(capsys.readouterr().out)
