@@ -286,7 +286,8 @@ class Coercer:
     def _find_kinds(self, name: str) -> frozenset[str]:
         types = self._by_types.get(name, self._by_types_else)
         kinds = {letter for letter, kind in _KIND_TYPES.items() if kind in types}
-        if types == PYTHON_TYPES["string"]:
+        is_time = any(node.time_format is not None for node in self._nodes_of(name))
+        if types == PYTHON_TYPES["string"] and not is_time:
             kinds |= set("ifb")
         if types and name not in self.declared.required:
             kinds.add("n")

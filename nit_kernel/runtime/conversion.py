@@ -209,6 +209,8 @@ class Conversion:
 
     def _text(self, node: SchemaNode, value: object, place: Place) -> object:
         if isinstance(value, bool | int | float):
+            if node.time_format is not None:
+                return FAIL  # seconds since when, or digits of a date: that would be a guess
             return to_text(value, self._literal(place))
         if node.is_text and type(value) in (list, dict):
             self._measure(value, place)

@@ -68,6 +68,12 @@ _RULES: Final = {
     "unevaluatedProperties": "fewer keys",
 }
 
+_TIMES: Final = {
+    "date-time": ("date and time", "2024-03-01T12:00:00"),
+    "date": ("date", "2024-03-01"),
+    "time": ("time", "12:00:00"),
+}
+
 
 class Check(Protocol):
     """The first thing that is wrong with a value by a schema of its own, or `None`."""
@@ -102,6 +108,10 @@ class Explanation:
     def _alone(self, node: SchemaNode, value: object, keys: list[object]) -> CoercionError | None:
         if is_no_integer(node.types, value):
             return misfit(wanted_types(node.types), value, keys)
+        if node.time_format is not None and isinstance(value, int | float):
+            what, example = _TIMES[node.time_format]
+            hint = f'write it like `"{example}"`'
+            return misfit(f"a {what} as text", value, keys, hint)
         schema = _alone(cast("JsonObject", node.schema))
         error = self._check(schema, value)
         if error is None:

@@ -28,6 +28,7 @@ PYTHON_TYPES: Final[dict[str, frozenset[type]]] = {
 }
 """The exact Python types whose every value is of a JSON type."""
 
+_TIME_FORMATS: Final = ("date-time", "date", "time")
 EVERY_TYPE: Final = tuple(PYTHON_TYPES)
 
 _LONGEST_CHAIN: Final = 16
@@ -140,6 +141,7 @@ class SchemaNode:
         leaf: The exact Python types whose every value fits, as far as types alone decide it;
             `None` where they do not.
         keywords: The keywords that let not everything through.
+        time_format: The `format` of text that says a date or time, `None` of other schemas.
         is_free: Whether every value fits.
         looks_at_whole: Whether some keyword looks into values that conversion does not walk.
         is_assertive: Whether it asserts something itself, applied subschemas aside.
@@ -162,6 +164,7 @@ class SchemaNode:
         "prefix",
         "schema",
         "singles",
+        "time_format",
         "types",
         "unions",
     )
@@ -172,6 +175,8 @@ class SchemaNode:
         held: JsonObject = schema if isinstance(schema, dict) else {}
         self.types: tuple[str, ...] = _types(held.get("type"))
         self.choices: list[JsonValue] | None = _choices(held)
+        time_format = held.get("format")
+        self.time_format: str | None = time_format if time_format in _TIME_FORMATS else None
         self.is_text: bool = held.get("x-nit-text") is True
         written = {key for key in held if key in CONSTRAINTS}
         keywords = {key for key in written if not _is_empty(key, held[key])}

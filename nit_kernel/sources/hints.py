@@ -7,6 +7,7 @@ cannot express becomes an empty schema, and its values pass as they are.
 
 from __future__ import annotations
 
+import re
 import types
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     Builder = Callable[[object], object]
     """Makes what the hint says out of a coerced value; raises `ValueError` where it cannot."""
 
+_DATES: Final = ("date-time", "date")
+_NUMBER: Final = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]*)?\s*")
+_DEEPEST: Final = 100
+_KINDS: Final[dict[type, str]] = {str: "string", list: "array", dict: "object"}
 _PLAIN: Final[dict[object, str]] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
@@ -167,8 +172,11 @@ def _through_pydantic(hint: object) -> Hint:
     ):
         return Hint({})
     definitions = cast("JsonObject", schema.pop("$defs", {}))
+    has_dates = "'format': 'date" in str((schema, definitions))
 
     def build(value: object) -> object:
+        if has_dates and _is_number_for_date(schema, value, definitions, 0):
+            raise ValueError("a number is no date: write `2024-03-01`")
         return adapter.validate_python(value)
 
     def is_native(value: object) -> bool:
@@ -179,3 +187,53 @@ def _through_pydantic(hint: object) -> Hint:
         return True
 
     return Hint(schema, definitions=definitions, build=build, is_native=is_native)
+
+
+def _is_number_for_date(
+    schema: JsonValue, value: object, definitions: JsonObject, depth: int
+) -> bool:
+    """Whether a text of digits stands where only a date can: pydantic would count seconds."""
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return False
+
+    def look(part: JsonValue, member: object) -> bool:
+        return _is_number_for_date(part, member, definitions, depth + 1)
+
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        return look(definitions.get(reference.rpartition("/")[2]), value)
+    for keyword in ("anyOf", "oneOf"):
+        match schema.get(keyword):
+            case list() as members:
+                fitting = [m for m in members if _may_be(m, value, definitions)]
+                return bool(fitting) and all(look(member, value) for member in fitting)
+            case _:
+                pass
+    match value:
+        case str():
+            return schema.get("format") in _DATES and _NUMBER.fullmatch(value) is not None
+        case list():
+            first, rest = schema.get("prefixItems"), schema.get("items")
+            places = first if isinstance(first, list) else []
+            items = cast("list[object]", value)
+            return any(
+                look(places[i] if i < len(places) else rest, item) for i, item in enumerate(items)
+            )
+        case dict():
+            own, rest = schema.get("properties"), schema.get("additionalProperties")
+            places = own if isinstance(own, dict) else {}
+            held = cast("dict[str, object]", value)
+            return any(look(places.get(name, rest), item) for name, item in held.items())
+        case _:
+            return False
+
+
+def _may_be(schema: JsonValue, value: object, definitions: JsonObject) -> bool:
+    """Whether a member of a union is of the type of a text, list or object."""
+    if not isinstance(schema, dict):
+        return True
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        return _may_be(definitions.get(reference.rpartition("/")[2]), value, definitions)
+    kind = _KINDS.get(type(value))
+    return schema.get("type", kind) == kind

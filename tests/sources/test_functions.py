@@ -265,7 +265,7 @@ def test_a_value_that_is_what_the_hint_says_passes_as_it_is() -> None:
             'when="soon"',
             'when: Input should be a valid date or datetime, input is too short, got "soon"',
         ),
-        ("when=2024.5", "when: Datetimes provided to dates should have zero time"),
+        ('when="2024.5"', "when: a number is no date: write `2024-03-01`, got"),
     ],
 )
 def test_what_cannot_be_built_is_an_error_of_the_argument(literal: str, message: str) -> None:
