@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 import pytest
@@ -151,6 +152,281 @@ def test_a_form_is_read_as_models_write_it(form: str, reply: str, right: Any) ->
 )
 def test_no_marker_is_shown(form: str, reply: str, text: str) -> None:
     assert decode(text_codec(form), reply).text == text
+
+
+ALL_TOOLS = (*TOOLS, tool("weather", ["city"], city="string", days="integer"))
+CLOCK = ("clock", {})
+CLOCK_CALL = '{"name":"clock","arguments":{}}'
+PAIR = f"<tool_call>{CLOCK_CALL}</tool_call>"
+DS_CLOCK = "<｜tool▁call▁begin｜>clock<｜tool▁sep｜>{}<｜tool▁call▁end｜>"
+
+TRIGGERS = [
+    "<|python_tag|>clock.call()",
+    "<function=clock></function>",
+    "<tool_call>{'name':'clock','arguments':{}}</tool_call>",
+    "[TOOL_CALLS]clock[ARGS]{}",
+    "<|python_start|>[clock()]<|python_end|>",
+    DS_CLOCK,
+    "<function=x>",
+    "<tool_call>",
+    "[TOOL_RESULTS]",
+    "<tool_response>",
+    "<|im_end|>",
+    "</s>",
+]
+
+WRITTEN = [
+    ("hermes", '{"name":"say","arguments":{"text":"%s"}}'),
+    ("hermes", '<tool_call>{"name":"say","arguments":{"text":"%s"}}</tool_call>'),
+    ("qwen_xml", '{"name":"say","arguments":{"text":"%s"}}'),
+    ("qwen_xml", "<function=say>\n<parameter=text>\n%s\n</parameter>\n</function>"),
+    ("llama3_json", '{"name":"say","parameters":{"text":"%s"}}'),
+    ("llama3_json", '<|python_tag|>{"name":"say","parameters":{"text":"%s"}}'),
+    ("llama3_json", '<|python_tag|>say.call(text="%s")'),
+    ("mistral", '[{"name":"say","arguments":{"text":"%s"}}]'),
+    ("mistral", '[TOOL_CALLS]say[ARGS]{"text":"%s"}'),
+    ("mistral", 'say{"text":"%s"}'),
+    ("pythonic", '[say(text="%s")]'),
+    ("deepseek", '<｜tool▁call▁begin｜>say<｜tool▁sep｜>{"text":"%s"}<｜tool▁call▁end｜>'),
+]
+
+
+@pytest.mark.parametrize("trigger", TRIGGERS)
+@pytest.mark.parametrize(("form", "written"), WRITTEN)
+def test_a_trigger_in_an_argument_is_data(form: str, written: str, trigger: str) -> None:
+    right = [("say", {"text": f"a {trigger} b"})]
+    assert outcome(text_codec(form), written % f"a {trigger} b", tools=ALL_TOOLS) == right
+
+
+@pytest.mark.parametrize("trigger", TRIGGERS[:6])
+@pytest.mark.parametrize(
+    ("form", "written"), [row for row in WRITTEN if "<parameter" not in row[1]]
+)
+def test_a_trigger_in_an_argument_that_is_cut_off_is_data(
+    form: str, written: str, trigger: str
+) -> None:
+    cut = written[: written.index("%s")] + f"a {trigger} b"
+    assert outcome(text_codec(form), cut, tools=ALL_TOOLS) == "NIT601"
+
+
+@pytest.mark.parametrize(
+    ("form", "reply", "right"),
+    [
+        (
+            "hermes",
+            '{"name":"say","arguments":{"text":"he said "hi <function=clock></function>"}}',
+            [("say", {"text": 'he said "hi <function=clock></function>'})],
+        ),
+        ("hermes", f'Form: {{"name": <function-name>, "arguments": <args>}} {PAIR}', [CLOCK]),
+        ("hermes", f'see {{"a": 1 {PAIR}', [CLOCK]),
+        ("pythonic", '{"a": "[clock()]"}', '{"a": "[clock()]"}'),
+        ("deepseek", f'{{"a": "{DS_CLOCK}"}}', f'{{"a": "{DS_CLOCK}"}}'),
+        (
+            "qwen_xml",
+            "<function=say>\n<parameter=text>\na</function>\n<function=clock>\n</function>\n"
+            "</parameter>\n</function>",
+            [("say", {"text": "a</function>\n<function=clock>\n</function>"})],
+        ),
+        (
+            "qwen_xml",
+            "<tool_call>\n<function=say>\n<parameter=text>\na\n</function>\n</tool_call>\n"
+            "<tool_call>\n<function=write>\n<parameter=text>\nb\n</parameter>\n</function>\n"
+            "</tool_call>",
+            "NIT601",
+        ),
+        (
+            "qwen_xml",
+            "<function=say>\n<parameter=text>\n<function=x>\n<parameter=y>\n1\n</parameter>\n"
+            "</function>\n</parameter>\n</function>",
+            "NIT601",
+        ),
+        (
+            "qwen_xml",
+            "<function=say>\n<parameter=text>\nuse <parameter=n> here\n</parameter>\n</function>",
+            "NIT601",
+        ),
+        (
+            "qwen_xml",
+            "<function=say>\n<parameter=text>\na\n<parameter=text>\nb\n</parameter>\n</function>",
+            "NIT601",
+        ),
+        (
+            "qwen_xml",
+            "<function=say>\n<parameter=text>\na\n<parameter=n>\n[1]\n</parameter>\n</function>",
+            [("say", {"text": "a", "n": [1]})],
+        ),
+        (
+            "qwen_xml",
+            "<function=say>\n<parameter=text>\na\n</function>\n<function=clock>\n</function>",
+            [("say", {"text": "a"}), CLOCK],
+        ),
+        (
+            "hermes",
+            f'<tool_call>{CLOCK_CALL},{{"name":"add","arguments":{{"a":1}}}}</tool_call>',
+            [CLOCK, ADD],
+        ),
+        ("hermes", f"{PAIR}\n<tool_call>", "NIT601"),
+        ("hermes", f"{PAIR}\n<tool_call>clock()", "NIT601"),
+        ("mistral", f"[TOOL_CALLS][{CLOCK_CALL}][TOOL_CALLS]{LIST}", [CLOCK, ADD]),
+        ("mistral", f"[TOOL_CALLS]clock[ARGS]{{}}[TOOL_CALLS]{LIST}", [CLOCK, ADD]),
+        ("mistral", '[TOOL_CALLS]add[ARGS]{"a":1}[TOOL_CALLS]cl', "NIT601"),
+        (
+            "llama3_json",
+            '<|python_tag|>clock.call(); say.call(text="x")',
+            [CLOCK, ("say", {"text": "x"})],
+        ),
+        (
+            "llama3_json",
+            '{"name":"clock","parameters":{}};<|python_tag|>add.call(a=1);'
+            '{"name":"add","parameters":{"a":2}}',
+            [CLOCK, ADD, ADD_2],
+        ),
+        ("llama3_json", "<|python_tag|>clock.call(); say.ca", "NIT601"),
+        ("llama3_json", '{"name":"clock","parameters":{}}; {"name":"cl', "NIT601"),
+        ("deepseek", "<｜tool▁calls▁begin｜>clock<｜tool▁sep｜>{}<｜tool▁call▁end｜>", [CLOCK]),
+        ("deepseek", V3.replace("```json\n", "").replace("\n```", ""), [ADD]),
+        ("deepseek", f"{DS_CLOCK}<｜tool▁call▁begin｜>cl", [CLOCK]),
+        ("deepseek", f'{DS_CLOCK}<｜tool▁call▁begin｜>say<｜tool▁sep｜>{{"text": "a', [CLOCK]),
+        (
+            "deepseek",
+            f"{DS_CLOCK}<｜tool▁call▁begin｜>say<｜tool▁sep｜>{{bad}}<｜tool▁call▁end｜>{DS_CLOCK}",
+            "NIT601",
+        ),
+        ("mistral", "clock[ARGS]{}", [CLOCK]),
+        ("mistral", "Look.\nclock[ARGS]{}", [CLOCK]),
+        (
+            "mistral",
+            'weather{"city":"Oslo"}weather{"city":"Rome"}',
+            [("weather", {"city": "Oslo"}), ("weather", {"city": "Rome"})],
+        ),
+        ("mistral", 'weather{"city":"Os', "NIT601"),
+        ("mistral", 'foo{"city":"Oslo"}', 'foo{"city":"Oslo"}'),
+        ("mistral", 'A name[ARGS]{"a":1}', 'A name[ARGS]{"a":1}'),
+    ],
+)
+def test_a_call_is_read_whole_or_is_a_fault(form: str, reply: str, right: Any) -> None:
+    assert outcome(text_codec(form), reply, tools=ALL_TOOLS) == right
+
+
+@pytest.mark.parametrize("finish_reason", ["stop", "length"])
+@pytest.mark.parametrize(
+    ("form", "reply"),
+    [
+        ("llama3_json", "<|python_tag|>clock.call("),
+        ("llama3_json", '<|python_tag|>{"name":"clo'),
+        ("llama3_json", "<|python_tag|>weather.call(city=x)"),
+        ("llama3_json", "<|python_tag|>print(1)"),
+        ("llama3_json", "Sure. <|python_tag|>print(1)"),
+        ("llama3_json", "<|python_tag|>"),
+        ("pythonic", '<|python_start|>[say(text="a'),
+        ("pythonic", "<|python_start|>clock()<|python_end|>"),
+        ("pythonic", "<|tool_call_start|>"),
+        ("pythonic", "clock()"),
+        ("pythonic", "clock()<|python_end|>"),
+        ("pythonic", 'clock()\nsay(text="x")'),
+        ("pythonic", 'weather("Oslo")'),
+        ("pythonic", 'say(text="a'),
+        ("pythonic", 'Let me see.\n[weather(city="Os'),
+        ("pythonic", "Let me see.\n[weather(city=Oslo)]"),
+        ("hermes", "<tool_call>clock()</tool_call>"),
+        ("hermes", "Sure. <tool_call> clock() </tool_call>"),
+        ("hermes", "<tool_call> clock"),
+        ("hermes", "<tool_call></tool_call>"),
+        ("deepseek", "<｜tool▁calls▁begin｜>"),
+        ("deepseek", "Look.<｜tool▁calls▁begin｜>"),
+        ("deepseek", "<｜tool▁calls▁begin｜><｜tool▁calls▁end｜>"),
+        ("deepseek", "clock<｜tool▁sep｜>{}<｜tool▁call▁end｜>"),
+        ("mistral", "[TOOL_CALLS]clock"),
+        ("mistral", "Sure.[TOOL_CALLS]clo"),
+    ],
+)
+def test_a_broken_call_is_not_the_answer(form: str, reply: str, finish_reason: str) -> None:
+    code = "NIT602" if finish_reason == "length" else "NIT601"
+    codec = text_codec(form)
+    assert outcome(codec, reply, tools=ALL_TOOLS, finish_reason=finish_reason) == code
+
+
+@pytest.mark.parametrize(
+    ("form", "reply"),
+    [
+        ("llama3_json", "Write <function=name> here."),
+        ("qwen_xml", "Write <function=name> here."),
+        ("hermes", "Write `<tool_call>` and `</tool_call>` around it."),
+        ("hermes", "A <tool_response> holds a result."),
+        ("hermes", "The <|im_end|> token ends a turn."),
+        ("hermes", "用 <tool_call> 标签"),
+        ("llama3_json", "The <|python_tag|> token is one of Llama's."),
+        ("mistral", "The [TOOL_CALLS] token begins calls."),
+        ("mistral", "Put `[TOOL_CALLS]` first."),
+        ("mistral", "It was <s>10</s>"),
+        ("mistral", "say{so} is odd"),
+        (
+            "deepseek",
+            "First `<｜tool▁call▁begin｜>`, then `<｜tool▁sep｜>`, `<｜tool▁call▁end｜>`.",
+        ),
+        ("pythonic", "clock() returns the time."),
+        ("pythonic", 'print("hi")'),
+        ("pythonic", "Use `[weather(city=...)]` for that."),
+    ],
+)
+def test_prose_may_speak_of_the_markers(form: str, reply: str) -> None:
+    assert outcome(text_codec(form), reply, tools=ALL_TOOLS) == reply
+
+
+@pytest.mark.parametrize(
+    ("form", "reply", "text"),
+    [
+        ("hermes", f"Look.{PAIR}\n<tool_response>\n12\n</tool_response>\nIt is 12.{PAIR}", "Look."),
+        ("hermes", f"{CLOCK_CALL}\n<tool_response>\n12\n</tool_response>\nIt is 12.", ""),
+        ("hermes", f"{PAIR}<|im_end|>\n<|im_start|>user\nThanks", ""),
+        ("hermes", f"Look.<|im_end|>\n<|im_start|>assistant\n{PAIR}", "Look."),
+        ("mistral", "[TOOL_CALLS]clock[ARGS]{}[TOOL_RESULTS]12[/TOOL_RESULTS]It is 12.", ""),
+        ("mistral", "clock[ARGS]{}[TOOL_RESULTS]12[/TOOL_RESULTS]It is 12.", ""),
+        ("deepseek", f"{DS_CLOCK}<｜tool▁output▁begin｜>12<｜tool▁output▁end｜>It is 12.", ""),
+        ("llama3_json", '{"name":"clock","parameters":{}}\nResult of clock:\n12\nIt is 12.', ""),
+        (
+            "llama3_json",
+            '<|start_header_id|>assistant<|end_header_id|>\n\n{"name":"clock","parameters":{}}'
+            "<|eot_id|><|start_header_id|>ipython<|end_header_id|>\n\n12",
+            "",
+        ),
+        ("llama3_json", '```json\n{"name":"clock","parameters":{}}\n```', ""),
+        ("pythonic", "[clock()]\nResult of clock:\n12", ""),
+    ],
+)
+def test_what_a_model_made_up_beside_its_call_is_left_out(form: str, reply: str, text: str) -> None:
+    decoded = decode(text_codec(form), reply)
+    assert ([call.name for call in decoded.calls], decoded.text) == (["clock"], text)
+
+
+@pytest.mark.parametrize(
+    ("form", "reply", "text"),
+    [
+        ("hermes", "Hello.<|im_end|>\n<|im_start|>user\nThanks", "Hello."),
+        ("hermes", "<|im_start|>assistant\nHello.", "Hello."),
+        ("mistral", "Hello.</s>", "Hello."),
+        ("deepseek", "Hello.<｜tool▁calls▁begin｜><｜tool▁calls▁end｜>", "Hello."),
+        ("deepseek", "Hello.<｜tool▁calls▁end｜><｜end▁of▁sentence｜>", "Hello."),
+    ],
+)
+def test_no_marker_is_shown_in_an_answer(form: str, reply: str, text: str) -> None:
+    assert decode(text_codec(form), reply).text == text
+
+
+def test_a_call_that_is_left_out_as_cut_off_is_told() -> None:
+    reply = f"{DS_CLOCK}<｜tool▁call▁begin｜>cl"
+    decoded = decode(text_codec("deepseek"), reply)
+    assert (decoded.text, decoded.warnings) == (
+        "",
+        ("the last call was not complete and was not run",),
+    )
+    assert outcome(text_codec("deepseek"), reply, finish_reason="length") == "NIT602"
+
+
+def test_many_brackets_before_a_marker_take_bounded_time() -> None:
+    started = process_time()
+    outcome(text_codec("hermes"), '{"a":' * 5_000 + "[" * 5_000 + PAIR)
+    assert process_time() - started < 20
 
 
 def test_an_argument_may_be_called_like_a_word_of_python() -> None:

@@ -1,4 +1,4 @@
-"""Calls written as Python: `[f(a=1, b="x"), g()]`, literals only."""
+"""Calls written as Python: `[f(a=1, b="x"), g()]`, literals only; and the forms that have them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,31 @@ import ast
 import keyword
 import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nit_kernel.language.schema import JsonObject, JsonValue
+from nit_kernel.language.schema import JsonObject, JsonValue, ToolSpec
+from nit_kernel.model.codecs.names import find_tool
+from nit_kernel.model.codecs.shapes import RawCall
+from nit_kernel.model.codecs.strict import Fault, skip_blanks
+from nit_kernel.model.codecs.text_readers import (
+    DATA,
+    JOINT,
+    OUR_RESULT,
+    TAGS,
+    Body,
+    Form,
+    Reading,
+    calls_at,
+    marks,
+    past,
+    read_json_calls,
+    tagged_body,
+    walk,
+)
 
+_BUILT_IN = re.compile(r"([A-Za-z_][\w.]*)\.call\s*(?=\()")
+_BARE = re.compile(r"([A-Za-z_][\w.]*)\s*(?=\()")
 _OPENS = re.compile(r"\[\s*[A-Za-z_][\w.]*\s*\(")
 _TOKEN = re.compile(
     r"""(?:'''(?:[^\\]|\\.)*?'''|\"""(?:[^\\]|\\.)*?\"""|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")"""
@@ -35,6 +56,92 @@ class PythonCall:
     arguments: JsonObject
 
 
+def read_llama_json(text: str, tools: Sequence[ToolSpec]) -> Reading:
+    """Read `{"name", "parameters"}`, several joined by `;`, after `<|python_tag|>` or bare."""
+    reading = walk(text, tools, _LLAMA)
+    if reading.calls and text.startswith("<|python_tag|>", reading.spans[0][0]):
+        before = read_json_calls(text[: reading.spans[0][0]], tools)
+        reading.calls = [*before.calls, *reading.calls]
+        reading.spans = [*before.spans, *reading.spans]
+        reading.fault = reading.fault or before.fault
+    return reading
+
+
+def _llama_body(text: str, found: re.Match[str], tools: Sequence[ToolSpec]) -> Body | Fault | None:
+    if not found[0].startswith("<|python_tag|>"):
+        return tagged_body(text, found, tools)
+    calls: list[RawCall] = []
+    end = found.end()
+    while True:
+        at = past(JOINT, text, end)
+        built_in = read_built_in(text, at)
+        if built_in is not None:
+            call, end = built_in
+            calls.append(RawCall("", call.name, call.arguments))
+        elif DATA.match(text, at) is not None or (text[at : at + 1] == "{" and not calls):
+            read = calls_at(text, at)
+            if isinstance(read, Fault):
+                return read
+            calls += read.calls
+            end = read.end
+        elif not calls or (at < len(text) and text[end:at].strip() and text[at] != "<"):
+            return Fault("what stands there is no call", at, at_end=at >= len(text))
+        else:
+            return Body(tuple(calls), end)
+
+
+_LLAMA = Form(marks(rf"<\|python_tag\|>|{TAGS}", OUR_RESULT), _llama_body, read_json_calls)
+
+
+def read_pythonic(text: str, tools: Sequence[ToolSpec]) -> Reading:
+    """Read `[f(a=1), g()]`; a list that stands in prose counts only with known tools."""
+    return walk(text, tools, _PYTHONIC)
+
+
+_LIST = r"\[\s*[A-Za-z_][\w.]*\s*\("
+_PYTHON_ENDS = re.compile(r"<\|(?:python_end|tool_call_end)\|>")
+_BEGINS_LINE = re.compile(r"(?:\A|\n)[ \t]*\Z")
+
+
+def _pythonic_body(
+    text: str, found: re.Match[str], tools: Sequence[ToolSpec]
+) -> Body | Fault | None:
+    is_marked = found[0].startswith("<")
+    at = skip_blanks(text, found.end()) if is_marked else found.start()
+    is_alone = is_marked or not text[:at].strip()
+    listed = read_call_list(text, at)
+    if listed is None:
+        is_known = not is_marked and find_tool(found[0].strip("[( \t\n"), tools) is not None
+        before = text[max(0, text.rfind("\n", 0, at)) : at]
+        if is_alone or (is_known and _BEGINS_LINE.match(before)):
+            why = "the list of calls is not closed, or holds more than calls with literals"
+            return Fault(why, at, at_end=closing_bracket(text, at) is None)
+        return None
+    calls, end = listed
+    if not is_alone and any(find_tool(call.name, tools) is None for call in calls):
+        return None
+    return Body(tuple(RawCall("", call.name, call.arguments) for call in calls), end)
+
+
+def _read_bare_python(text: str, tools: Sequence[ToolSpec]) -> Reading:
+    """Note calls without their list: their form is wrong, and no answer is meant."""
+    at = skip_blanks(text, 0)
+    name = bare_call(_PYTHON_ENDS.sub("", text).strip())
+    if name is None or find_tool(name, tools) is None:
+        return Reading()
+    return Reading(fault=Fault("calls stand in a list: `[tool(parameter=1)]`", at))
+
+
+_PYTHONIC = Form(
+    marks(
+        rf"<\|(?:python_start|tool_call_start)\|>|{_LIST}",
+        r"<\|tool_response_start\|>|" + OUR_RESULT,
+    ),
+    _pythonic_body,
+    _read_bare_python,
+)
+
+
 def begins_call_list(text: str, at: int) -> bool:
     """Return whether a list of calls begins at `at`."""
     return read_call_list(text, at) is not None
@@ -49,6 +156,26 @@ def read_call_list(text: str, at: int) -> tuple[list[PythonCall], int] | None:
         return None
     calls = read_calls(text[at:end])
     return (calls, end) if calls else None
+
+
+def read_built_in(text: str, at: int) -> tuple[PythonCall, int] | None:
+    """Read Llama's `name.call(a=1)` at `at`: the call, and where it ends."""
+    opening = _BUILT_IN.match(text, at)
+    end = closing_bracket(text, opening.end()) if opening is not None else None
+    if opening is None or end is None:
+        return None
+    calls = read_calls(f"f{text[opening.end() : end]}")
+    return (PythonCall(opening[1], calls[0].arguments), end) if calls else None
+
+
+def bare_call(text: str) -> str | None:
+    """Return the first name in a text that is calls and nothing else, be they broken or cut off."""
+    opening = _BARE.match(text)
+    if opening is None:
+        return None
+    end = closing_bracket(text, opening.end())
+    is_call = end is None or end == len(text) or read_calls(text) is not None
+    return opening[1] if is_call else None
 
 
 def read_calls(source: str) -> list[PythonCall] | None:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from nit_kernel.errors import CodecError
 from nit_kernel.language.schema import JsonObject, ToolSpec, nit_name
 from nit_kernel.model import prompt
+from nit_kernel.model.codecs.calls_as_python import read_llama_json, read_pythonic
 from nit_kernel.model.codecs.codec import DecodeContext, Decoded, Streaming, ToolCall
 from nit_kernel.model.codecs.entries import entries_of, honoured, read_call, read_entries
 from nit_kernel.model.codecs.faults import cut_off, open_reasoning, unknown_codec, unreadable
@@ -23,9 +24,7 @@ from nit_kernel.model.codecs.reasoning import joined_reasoning, split_reasoning
 from nit_kernel.model.codecs.text_readers import (
     Reader,
     read_deepseek,
-    read_llama_json,
     read_mistral,
-    read_pythonic,
     read_tagged,
 )
 from nit_kernel.model.messages import Message, Request, reasoning_of, text_of
@@ -138,7 +137,7 @@ class TextCodec:
         if is_cut and reading.calls:
             raise cut_off(text, reading.spans[-1][0])
         calls: list[ToolCall] = []
-        warnings: list[str] = []
+        warnings = list(reading.warnings)
         for index, raw in enumerate(reading.calls):
             call, mended = read_call(
                 raw.id, raw.name, raw.arguments, context, index=index, protocol_text=text.strip()
@@ -149,7 +148,7 @@ class TextCodec:
             warnings.append("the reply was cut off by the token limit")
         rest = reading.rest(text)
         if calls:
-            rest = self._form.markers.sub("", rest).strip(" \n;")
+            rest = _EMPTY_FENCE.sub("", self._form.markers.sub("", rest)).strip(" \n;,")
         return rest, calls, warnings
 
     def _exchange(self, item: Exchange) -> list[Message]:
@@ -243,6 +242,7 @@ def _result_of(call: PastCall, text: str) -> str:
     return f"Result of {call.name}:\n{text}"
 
 
+_EMPTY_FENCE = re.compile(r"(`{3,}|~{3,})[\w-]*\s*\1")
 _XML_MARKERS = re.compile(r"</?tool_call>|</?function(?:=[^>\n]*)?>|</?parameter(?:=[^>\n]*)?>")
 
 TEXT_FORMATS: Mapping[str, TextFormat] = MappingProxyType(
@@ -266,7 +266,7 @@ TEXT_FORMATS: Mapping[str, TextFormat] = MappingProxyType(
             read=read_llama_json,
             write=_llama,
             answer=_result_of,
-            markers=re.compile(r"<\|(?:python_tag|eom_id|eot_id)\|>|</?function(?:=[^>\n]*)?>"),
+            markers=re.compile(rf"<\|(?:python_tag|eom_id|eot_id)\|>|{_XML_MARKERS.pattern}"),
         ),
         "pythonic": TextFormat(
             named=nit_name,
