@@ -302,6 +302,9 @@ def test_a_trigger_in_an_argument_that_is_cut_off_is_data(
         ("mistral", 'weather{"city":"Os', "NIT601"),
         ("mistral", 'foo{"city":"Oslo"}', 'foo{"city":"Oslo"}'),
         ("mistral", 'A name[ARGS]{"a":1}', 'A name[ARGS]{"a":1}'),
+        ("pythonic", "[say(n=[1e999])]", "NIT601"),
+        ("pythonic", "[say(n=[-1e999])]", "NIT601"),
+        ("pythonic", r'[say(text="\ud83d\ude00")]', [("say", {"text": "\U0001f600"})]),
     ],
 )
 def test_a_call_is_read_whole_or_is_a_fault(form: str, reply: str, right: Any) -> None:

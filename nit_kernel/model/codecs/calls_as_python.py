@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import keyword
+import math
 import re
 import warnings
 from collections.abc import Sequence
@@ -257,12 +258,18 @@ class _Literal:
     def of(cls, node: ast.expr) -> _Literal | None:
         """Read a literal that JSON can hold; JSON's own constants count."""
         match node:
-            case ast.Constant(value=str() | int() | float() | bool() | None as value):
+            case ast.Constant(value=str() as value):
+                # Two escapes that are one character's halves are that character, as in JSON.
+                halves = value.encode("utf-16", "surrogatepass")
+                return cls(halves.decode("utf-16", "surrogatepass"))
+            case ast.Constant(value=float() as value) if not math.isfinite(value):
+                return None
+            case ast.Constant(value=int() | float() | bool() | None as value):
                 return cls(value)
             case ast.Name(id=name) if name in _CONSTANTS:
                 return cls(_CONSTANTS[name])
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
-                return cls(-value)
+                return cls(-value) if math.isfinite(value) else None
             case ast.List(elts=elements) | ast.Tuple(elts=elements):
                 items = [cls.of(element) for element in elements]
                 found = [item.value for item in items if item is not None]
