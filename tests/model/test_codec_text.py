@@ -426,6 +426,12 @@ def test_a_call_that_is_left_out_as_cut_off_is_told() -> None:
     assert outcome(text_codec("deepseek"), reply, finish_reason="length") == "NIT602"
 
 
+def test_a_call_that_the_server_sent_as_an_entry_too_is_run_once() -> None:
+    entries = [call_entry("c1", "clock", "{}")]
+    said = assistant(f"{PAIR}{TAGGED}", calls=entries)
+    assert outcome(text_codec("hermes"), dict(said)) == [CLOCK, ADD]
+
+
 def test_many_brackets_before_a_marker_take_bounded_time() -> None:
     started = process_time()
     outcome(text_codec("hermes"), '{"a":' * 5_000 + "[" * 5_000 + PAIR)

@@ -113,6 +113,8 @@ class TextCodec:
                 raise open_reasoning(raw, split.open_at)
             answer = split.open_text if drafted.calls else answer
         text, calls, mended = self._read(answer, context)
+        told = [(call.name, call.arguments) for call in beside]
+        calls = [call for call in calls if (call.name, call.arguments) not in told]
         decoded = Decoded(
             text=text,
             calls=[*beside, *calls],
