@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from nit_kernel.language.names import did_you_mean
+from nit_kernel.language.names import did_you_mean, either
 from nit_kernel.runtime.tool import Tool
 
 if TYPE_CHECKING:
@@ -36,18 +36,26 @@ def help_text(registry: Registry, name: str | None = None) -> str:
     """What is known about a tool; without a name, one line for each tool.
 
     Raises:
-        LookupError: No usable tool has the name; the message offers near ones.
+        LookupError: The name means no tool, or several; the message says why, or what is near.
     """
     if name is None:
         lines = [f"{registry.signature(tool)}  {_first_line(tool)}" for tool in registry.tools()]
         return "\n".join(sorted(lines)) or "no tools are loaded"
-    means = registry.resolve(name)
-    if not isinstance(means, Tool):
-        means = registry.resolve_exact(name)
-    if not isinstance(means, Tool):
-        near = did_you_mean(name, registry.names())
-        raise LookupError(f"there is no usable tool `{name}`" + (f": {near}" if near else ""))
-    return _description(registry, means)
+    meanings = (registry.resolve(name), registry.resolve_exact(name))
+    for means in meanings:
+        if isinstance(means, Tool):
+            return _description(registry, means)
+    for means in meanings:
+        # `Ambiguous` and `Disabled`, whose module makes this one's function.
+        rivals: tuple[Tool, ...] = getattr(means, "tools", ())
+        if rivals:
+            names = either([f"`{tool.full_name}`" for tool in rivals])
+            raise LookupError(f"`{name}` is the name of several tools: {names}")
+        reason: str | None = getattr(means, "reason", None)
+        if reason is not None:
+            raise LookupError(f"`{name}` is disabled: {reason}")
+    near = did_you_mean(name, registry.names())
+    raise LookupError(f"there is no tool `{name}`" + (f": {near}" if near else ""))
 
 
 def _description(registry: Registry, tool: Tool) -> str:
