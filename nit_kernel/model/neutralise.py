@@ -38,7 +38,8 @@ _TAGS = re.compile(
     r"|\|/?[A-Za-z_]+\|?>?|｜))",
     re.IGNORECASE,
 )
-_FENCES = re.compile(r"(`{3,}|~{3,})(?=[ \t]*nit\b)", re.IGNORECASE)
+# Each run of marks is looked at once, as a whole, so that it stays linear.
+_FENCES = re.compile(r"((?<!`)`{3,}+|(?<!~)~{3,}+)(?=[ \t]*+nit\b)", re.IGNORECASE)
 _MARKERS = re.compile(
     r"\[(?=\[\[NIT_|/?(?:TOOL_CALLS|ARGS|CALL_ID|TOOL_RESULTS|TOOL_CONTENT|AVAILABLE_TOOLS)\])",
     re.IGNORECASE,

@@ -178,3 +178,10 @@ def test_brackets_within_brackets_are_not_read_for_ever() -> None:
     assert process_time() - started < 20
     many = json.dumps([{"id": number, "row": {"x": [1, 2]}} for number in range(900)])
     assert neutralise(many) == many
+
+
+@pytest.mark.parametrize("unit", ["`", "~", "``` ", "`~", "<", "[", "Action ", "Action_", "{", "|"])
+def test_long_runs_of_marks_take_linear_time(unit: str) -> None:
+    # hours, if a run is looked at again from each of its marks
+    text = unit * (1_000_000 // len(unit))
+    assert neutralise(text + "```nit-A1B2").endswith("·nit-A1B2")
