@@ -90,8 +90,11 @@ class _Job:
                 raise
             await asyncio.wait([outcome])
             value, error = outcome.result()
-            if not isinstance(error, KeyboardInterrupt):
+            task = asyncio.current_task()
+            if not isinstance(error, KeyboardInterrupt) or task is None:
                 raise
+            # The interrupt is told first; the turn is being stopped all the same.
+            task.cancel()
         if error is not None:
             raise error
         return value
