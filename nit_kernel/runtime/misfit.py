@@ -46,9 +46,11 @@ class CoercionError(Exception):
         keys: Sequence[object] = (),
         hint: str | None = None,
         code: str = DOES_NOT_FIT,
+        part: str | None = None,
     ) -> None:
         self.path = path_text(keys)
-        self.message = f"{self.path}: {problem}" if self.path else problem
+        place = f"{self.path}, {part}" if part else self.path
+        self.message = f"{place}: {problem}" if place else problem
         self.parameter = str(keys[0]) if keys else None
         self.hint = hint
         self.code = code

@@ -344,8 +344,10 @@ def _schema(signature: _Signature, words: Mapping[str, str]) -> JsonObject:
             member["description"] = words[name]
         if parameter.default is inspect.Parameter.empty:
             required.append(name)
-        elif "default" not in member and _is_json(parameter.default):
-            member["default"] = parameter.default
+        elif "default" not in member:
+            default = _written(parameter.default, hint)
+            if _is_json(default):
+                member["default"] = cast("JsonValue", default)
         properties[name] = member
     schema: JsonObject = {"type": "object", "properties": properties}
     if required:
@@ -386,6 +388,18 @@ def _with_references(schema: JsonValue, renamed: Mapping[str, str]) -> JsonValue
     if isinstance(reference, str):
         copy["$ref"] = renamed.get(reference, reference)
     return copy
+
+
+def _written(default: object, hint: Hint) -> object:
+    """A default as JSON writes it, if it can: a date becomes text, an object stays what it is."""
+    # The order of a set differs from run to run, and a prompt should not.
+    is_set = issubclass(type(default), (set, frozenset))
+    if hint.written is None or is_set or _is_json(default):
+        return default
+    try:
+        return hint.written(default)
+    except (ValueError, TypeError, AttributeError):
+        return default
 
 
 def _is_json(value: object) -> bool:
@@ -457,7 +471,11 @@ def _misfit(name: str, error: ValueError, value: object) -> CoercionError:
     if errors is None:
         return CoercionError(f"{error}, got {got(value)}", keys=[name])
     first = cast("dict[str, Any]", errors(include_url=False)[0])
-    return CoercionError(f"{first['msg']}, got {got(first['input'])}", keys=[name, *first["loc"]])
+    keys = [name, *first["loc"]]
+    problem = f"{first['msg']}, got {got(first['input'])}"
+    if keys[-1] == "[key]":  # pydantic's way to say that the key itself is wrong
+        return CoercionError(problem, keys=keys[:-1], part="the key")
+    return CoercionError(problem, keys=keys)
 
 
 def _listed(kind: object) -> str:

@@ -34,9 +34,11 @@ class Hint:
         definitions: What `$ref`s of the schema name, for `$defs` of the whole.
         build: Makes the hint's type, or `None` where the coerced value is right as it is.
         is_native: Whether a value already is of the hint's Python type, or `None` for plain hints.
+        written: The JSON value of a default of the hint's Python type; raises `ValueError` where
+            there is none. `None` for plain hints.
     """
 
-    __slots__ = ("build", "definitions", "is_native", "schema")
+    __slots__ = ("build", "definitions", "is_native", "schema", "written")
 
     def __init__(
         self,
@@ -45,11 +47,13 @@ class Hint:
         definitions: JsonObject | None = None,
         build: Builder | None = None,
         is_native: Callable[[object], bool] | None = None,
+        written: Builder | None = None,
     ) -> None:
         self.schema = schema
         self.definitions = definitions or {}
         self.build = build
         self.is_native = is_native
+        self.written = written
 
 
 def read_hint(hint: object) -> Hint:
@@ -186,7 +190,11 @@ def _through_pydantic(hint: object) -> Hint:
             return False
         return True
 
-    return Hint(schema, definitions=definitions, build=build, is_native=is_native)
+    def written(value: object) -> object:
+        checked = adapter.validate_python(value, strict=True)
+        return adapter.dump_python(checked, mode="json", warnings=False)
+
+    return Hint(schema, definitions=definitions, build=build, is_native=is_native, written=written)
 
 
 def _is_number_for_date(
