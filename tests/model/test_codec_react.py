@@ -251,3 +251,8 @@ def test_parallel_calls_of_the_history_are_all_written_each_with_its_observation
         "Action: clock\nAction Input: {}",
         "Observation: noon",
     ]
+
+
+def test_a_long_run_of_fence_marks_takes_linear_time() -> None:
+    # minutes, if each of its marks is tried as the last one of the fence
+    assert decode(react_codec(), "~" * 1_000_000).text == "~" * 1_000_000

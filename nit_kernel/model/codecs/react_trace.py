@@ -26,7 +26,7 @@ _LABEL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
-_OPENING_FENCE = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n")
+_OPENING_FENCE = re.compile(r"\s*(`{3,}+|~{3,}+)[^\n`]*+\n")
 _OBSERVATION = re.compile(r"\s*Observation[ \t]*[:：]", re.IGNORECASE)
 _FENCE_LINE = re.compile(r"(?:`{3,}|~{3,})[\w-]*\s*\n\s*")
 _INPUT_FENCE = re.compile(r"(?:`{3,}|~{3,})[\w-]*[ \t]*\n?\s*|`{1,2}(?=[{\[])")
