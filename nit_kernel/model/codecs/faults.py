@@ -99,12 +99,12 @@ def no_answer(text: str, offset: int = 0) -> CodecError:
 
 
 def open_reasoning(text: str, offset: int) -> CodecError:
-    """A call stands in reasoning that never ended, so it may be a draft."""
+    """A call or answer stands in reasoning that never ended, so it may be a draft."""
     return CodecError(
-        "the reasoning was never closed, so it is unclear whether the call in it was meant",
+        "the reasoning was never closed, so it is unclear whether what stands in it was meant",
         code=OPEN_REASONING,
         place=span_of(text, offset),
-        hint="end the reasoning with </think>, then write the call",
+        hint="end the reasoning with </think>, then write the call or the answer",
     )
 
 
