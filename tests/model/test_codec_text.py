@@ -194,14 +194,12 @@ WRITTEN = [
 @pytest.mark.parametrize("trigger", TRIGGERS)
 @pytest.mark.parametrize(("form", "written"), WRITTEN)
 def test_a_trigger_in_an_argument_is_data(form: str, written: str, trigger: str) -> None:
-    right = [("say", {"text": f"a {trigger} b"})]
-    assert outcome(text_codec(form), written % f"a {trigger} b", tools=ALL_TOOLS) == right
+    text = f"a {trigger} b"
+    assert outcome(text_codec(form), written % text, tools=ALL_TOOLS) == [("say", {"text": text})]
 
 
 @pytest.mark.parametrize("trigger", TRIGGERS[:6])
-@pytest.mark.parametrize(
-    ("form", "written"), [row for row in WRITTEN if "<parameter" not in row[1]]
-)
+@pytest.mark.parametrize(("form", "written"), [*WRITTEN[:3], *WRITTEN[4:]])
 def test_a_trigger_in_an_argument_that_is_cut_off_is_data(
     form: str, written: str, trigger: str
 ) -> None:
@@ -259,6 +257,14 @@ def test_a_trigger_in_an_argument_that_is_cut_off_is_data(
             "qwen_xml",
             "<function=say>\n<parameter=text>\na\n</function>\n<function=clock>\n</function>",
             [("say", {"text": "a"}), CLOCK],
+        ),
+        ("qwen_xml", "<function=say>\n<parameter=text>\na<function=clock>\n</function>", "NIT601"),
+        ("qwen_xml", "<function=say>\n<parameter=text>\na</function> b", "NIT601"),
+        (
+            "qwen_xml",
+            f"<function=say>\n<parameter=text>\na</parameter></function>{PAIR}\n</parameter>\n"
+            "</function>",
+            "NIT601",
         ),
         (
             "hermes",
@@ -345,8 +351,7 @@ def test_a_call_is_read_whole_or_is_a_fault(form: str, reply: str, right: Any) -
 )
 def test_a_broken_call_is_not_the_answer(form: str, reply: str, finish_reason: str) -> None:
     code = "NIT602" if finish_reason == "length" else "NIT601"
-    codec = text_codec(form)
-    assert outcome(codec, reply, tools=ALL_TOOLS, finish_reason=finish_reason) == code
+    assert outcome(text_codec(form), reply, finish_reason=finish_reason, tools=ALL_TOOLS) == code
 
 
 @pytest.mark.parametrize(

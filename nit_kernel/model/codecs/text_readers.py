@@ -211,11 +211,6 @@ def _is_mention(text: str, begin: int, found: re.Match[str]) -> bool:
     return _PROSE.match(text, end) is not None
 
 
-def _read_nothing(text: str, tools: Sequence[ToolSpec]) -> Reading:
-    del text, tools
-    return Reading()
-
-
 def read_json_calls(text: str, tools: Sequence[ToolSpec]) -> Reading:
     reading = Reading()
     for found in find_values(text):
@@ -245,7 +240,11 @@ TAGS = r"<tool_call>(?:\s*<tool_call>)*|<function=[^>\n]+>"
 
 def read_tagged(text: str, tools: Sequence[ToolSpec]) -> Reading:
     """Read `<tool_call>` with JSON or with `<function=..>` in it, and bare `<function=..>`."""
-    return walk(text, tools, _TAGGED)
+    reading = walk(text, tools, _TAGGED)
+    rest = reading.rest(text) if reading.calls else ""
+    if rest.count("</parameter>") > rest.count("<parameter"):
+        reading.fault = Fault("it is unclear where a parameter ends", text.rindex("</parameter>"))
+    return reading
 
 
 def tagged_body(text: str, found: re.Match[str], tools: Sequence[ToolSpec]) -> Body | Fault | None:
@@ -341,7 +340,11 @@ def _end_of_value(
     closing = text.find("</parameter>", start)
     if closing < 0:
         ending = _NEXT_TAG.search(text, start)
-        return (ending.start(), ending.start()) if ending is not None else None
+        value = text[start : ending.start()] if ending is not None else ""
+        is_ragged = value.startswith("\n") and not value.rstrip(" \t").endswith("\n")
+        if ending is None or is_ragged or _BODY_TAG.search(value):
+            return None
+        return ending.start(), ending.start()
     another = _PARAMETER.search(text, start, closing)
     if another is None:
         return closing, closing + len("</parameter>")
@@ -492,6 +495,6 @@ _DEEPSEEK = Form(
         r"<｜tool▁(?:calls?|outputs?)▁end｜>",
     ),
     _deepseek_body,
-    _read_nothing,
+    lambda _text, _tools: Reading(),
     salvage="<｜tool▁call",
 )
