@@ -337,6 +337,7 @@ def test_a_call_is_read_whole_or_is_a_fault(form: str, reply: str, right: Any) -
         ("pythonic", 'say(text="a'),
         ("pythonic", 'Let me see.\n[weather(city="Os'),
         ("pythonic", "Let me see.\n[weather(city=Oslo)]"),
+        ("pythonic", '[clock()] [say(text="a'),
         ("hermes", "<tool_call>clock()</tool_call>"),
         ("hermes", "Sure. <tool_call> clock() </tool_call>"),
         ("hermes", "<tool_call> clock"),
@@ -368,10 +369,8 @@ def test_a_broken_call_is_not_the_answer(form: str, reply: str, finish_reason: s
         ("mistral", "Put `[TOOL_CALLS]` first."),
         ("mistral", "It was <s>10</s>"),
         ("mistral", "say{so} is odd"),
-        (
-            "deepseek",
-            "First `<｜tool▁call▁begin｜>`, then `<｜tool▁sep｜>`, `<｜tool▁call▁end｜>`.",
-        ),
+        ("deepseek", "Use `<｜tool▁call▁begin｜>`, `<｜tool▁sep｜>`, `<｜tool▁call▁end｜>`."),
+        ("hermes", "The JSON stands between <tool_call> and </tool_call>."),
         ("pythonic", "clock() returns the time."),
         ("pythonic", 'print("hi")'),
         ("pythonic", "Use `[weather(city=...)]` for that."),
@@ -415,6 +414,7 @@ def test_what_a_model_made_up_beside_its_call_is_left_out(form: str, reply: str,
         ("mistral", "Hello.</s>", "Hello."),
         ("deepseek", "Hello.<｜tool▁calls▁begin｜><｜tool▁calls▁end｜>", "Hello."),
         ("deepseek", "Hello.<｜tool▁calls▁end｜><｜end▁of▁sentence｜>", "Hello."),
+        ("deepseek", "Hello.<｜tool▁output▁begin｜>12<｜tool▁output▁end｜>", "Hello."),
     ],
 )
 def test_no_marker_is_shown_in_an_answer(form: str, reply: str, text: str) -> None:

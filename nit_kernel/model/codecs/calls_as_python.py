@@ -113,10 +113,11 @@ def _pythonic_body(
     listed = read_call_list(text, at)
     if listed is None:
         is_known = not is_marked and find_tool(found[0].strip("[( \t\n"), tools) is not None
-        before = text[max(0, text.rfind("\n", 0, at)) : at]
-        if is_alone or (is_known and _BEGINS_LINE.match(before)):
+        begins_line = _BEGINS_LINE.match(text[max(0, text.rfind("\n", 0, at)) : at]) is not None
+        is_open = closing_bracket(text, at) is None
+        if is_alone or (is_known and (begins_line or (is_open and text[at - 1] != "`"))):
             why = "the list of calls is not closed, or holds more than calls with literals"
-            return Fault(why, at, at_end=closing_bracket(text, at) is None)
+            return Fault(why, at, at_end=is_open)
         return None
     calls, end = listed
     if not is_alone and any(find_tool(call.name, tools) is None for call in calls):

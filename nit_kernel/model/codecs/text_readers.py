@@ -104,8 +104,10 @@ def marks(call: str, result: str, stray: str = _NOTHING) -> re.Pattern[str]:
 
 # A sign of prose behind a marker, where it cannot be the beginning of a call.
 _PROSE = re.compile(
-    r"[`'\"’”).,;:!?]|(?:[ \t]+[^\W\d]|[^\x00-\x7f])\w*(?!\w|\.\w|\s*[(=\[{<])|[ \t]+[-–—(]"
+    r"[`'\"’”).,;:!?]|(?:[ \t]+[^\W\d]|[^\x00-\x7f])\w*(?!\w|\.\w|<|\s*[(=\[{])|[ \t]+[-–—(]"
 )
+# What stands between the tags of a call; one word between both is `<tool_call> and </tool_call>`.
+_HOLDS = re.compile(r"(?![ \t]+[^\W\d]+[ \t]+<)(?:[^<]|<(?!/?tool_call>))*</tool_call>")
 _BRACKET = re.compile(
     r"[\[{](?=\s*(?:[\"'\[{\]}/0-9-]|(?:[tT]rue|[fF]alse|null|None)\b|[\w$]+\s*:))"
 )
@@ -151,7 +153,7 @@ def walk(text: str, tools: Sequence[ToolSpec], form: Form) -> Reading:
             is_dress = found.lastgroup == "own" or not text[:start].strip()
             if found.lastgroup != "result" and is_dress and not has_calls:
                 reading.left_out.append((start, at))
-            elif found.lastgroup == "end" or has_calls:
+            elif found.lastgroup == "end" or has_calls or "｜" in found[0]:
                 stop = start
                 break
     reading.left_out.append((stop, len(text)))
@@ -204,10 +206,8 @@ def _is_mention(text: str, begin: int, found: re.Match[str]) -> bool:
         return False
     if text[start - 1] == "`" and text[end : end + 1] == "`":
         return True
-    if found[0].startswith("<tool_call>"):
-        closing = text.find("</tool_call>", end)
-        if closing >= 0 and text.find("<tool_call>", end, closing) < 0:
-            return False
+    if found[0].startswith("<tool_call>") and _HOLDS.match(text, end) is not None:
+        return False
     return _PROSE.match(text, end) is not None
 
 
