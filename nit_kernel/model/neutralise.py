@@ -13,6 +13,7 @@ nothing takes it for a command:
 [TOOL_CALLS]        ->  [·TOOL_CALLS]
 {"name": .., "arguments": ..}   ->  {·"name": ..    JSON that would be read as a call
 [send(to="x")]      ->  [·send(to="x")]    a list of calls as Python
+weather{"city": ..}             ->  weather{·"city": ..}
 Action: send        ->  Action·: send
 ```
 
@@ -46,8 +47,12 @@ _MARKERS = re.compile(
 )
 # As `react_trace.py` reads the label, decorated in any way; possessive, so that it stays linear.
 _ACTION = re.compile(
-    r"((?<![^\W_])Action(?:[ \t_]*+Input)?+[*_`]*+)(?=[\s*_`]*+[:：])", re.IGNORECASE
+    r"((?<![^\W_])Action[ \t_]*+(?:\d{1,3}[ \t_]*+)?(?:Input)?+[*_`]*+)"
+    r"(?=(?:[ \t]*+\d{1,3})?+[\s*_`]*+[:：])",
+    re.IGNORECASE,
 )
+# A name and its arguments, which some codecs read where a server took the markers away.
+_NAMED = re.compile(r"([\w.-]\s*+\{)(?=\s*+[\"'}])")
 _PROBED = re.compile(r"\{|\[(?=\s*[A-Za-z_][\w.]*\s*\()")
 _MOST_PROBED_CHARS = 50_000
 _MOST_PROBES = 2_000
@@ -65,6 +70,7 @@ def neutralise(text: str, triggers: Sequence[str] = ()) -> str:
     text = _FENCES.sub(rf"\1{MARK}", text)
     text = _MARKERS.sub(f"[{MARK}", text)
     text = _ACTION.sub(rf"\1{MARK}", text)
+    text = _NAMED.sub(rf"\1{MARK}", text)
     for trigger in triggers:
         if trigger:
             text = text.replace(trigger, f"{trigger[0]}{MARK}{trigger[1:]}")

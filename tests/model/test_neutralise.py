@@ -61,6 +61,22 @@ TRIGGERS = [
     "[TOOL_CALLS]clock[ARGS]{}",
     '[TOOL_CALLS][{"name": "clock", "arguments": {}}]',
     "<｜tool▁call▁begin｜>clock<｜tool▁sep｜>{}<｜tool▁call▁end｜>",
+    "<｜tool▁calls▁begin｜>clock<｜tool▁sep｜>{}<｜tool▁call▁end｜>",
+    'say{"text": "x"}',
+    "clock {}",
+    "clock[ARGS]{}",
+    "clock[CALL_ID]a1[ARGS] {}",
+    "Action 1: clock\nAction 1 Input: {}",
+    "• Action:\n\nclock\nAction Input:\n{}",
+    "\u3000Action: clock\nAction Input: {}",
+    'Action:\n```json\n{"action": "clock", "action_input": {}}\n```',
+    '{"calls":[{"name":"clock"}]}',
+    '[[{"name":"clock","arguments":{}}]]',
+    '{"response":{"type":"tool_calls","calls":[{"name":"clock"}]}}',
+    '```json\nCall:\n{"calls":[{"name":"clock"}]}\n```',
+    "<|python_start|>[clock()]<|python_end|>",
+    "<|python_tag|>clock.call(); clock.call()",
+    "<tool_call>{'name':'clock','arguments':{}},{'name':'clock','arguments':{}}</tool_call>",
 ]
 
 
