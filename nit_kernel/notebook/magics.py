@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import keyword
 from typing import TYPE_CHECKING, cast
 
 from IPython.core.error import UsageError
@@ -207,7 +208,7 @@ class NitMagics(Magics):
         timeout = self.timeout if given.timeout is None else given.timeout
         if timeout is not None and not timeout > 0:
             raise UsageError(f"--timeout: wanted seconds above 0, got {timeout:g}. {_usage()}")
-        if given.out is not None and not given.out.isidentifier():
+        if given.out is not None and not _is_name(given.out):
             raise UsageError(f"--out: `{given.out}` cannot be a Python name. {_usage()}")
         return CellOptions(
             name=_unquoted(given.name),
@@ -228,7 +229,7 @@ class NitMagics(Magics):
             given = parse_argstring(self.ask, line)
         except (UsageError, ValueError) as error:
             raise UsageError(_ask_fault(line, str(error))) from None
-        if given.out is not None and not given.out.isidentifier():
+        if given.out is not None and not _is_name(given.out):
             raise UsageError(f"--out: `{given.out}` cannot be a Python name. Usage: {ASK_USAGE}")
         return _asks().AskOptions(
             model=given.model,
@@ -266,6 +267,11 @@ def _ask_fault(line: str, fault: str) -> str:
             f"Usage: {ASK_USAGE}"
         )
     return f"{fault}. Usage: {ASK_USAGE}"
+
+
+def _is_name(text: str) -> bool:
+    """Whether Python code can say it."""
+    return text.isidentifier() and not keyword.iskeyword(text)
 
 
 def _usage() -> str:

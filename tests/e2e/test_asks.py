@@ -207,6 +207,7 @@ def test_an_empty_cell_says_how_it_is_used(talk):
         ("--modle x", ["no option `--modle`", "did you mean `--model`?"]),
         ("what is this", ["stands on the %%ask line"]),
         ("--out 1x", ["cannot be a Python name"]),
+        ("--out class", ["cannot be a Python name"]),
         ("--codec", ["expected one argument"]),
     ],
 )
