@@ -12,8 +12,8 @@ SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock $(shell find rust -pat
 
 help:
 	@echo "make demo    set up, run examples/quickstart.ipynb in the NIT kernel, print every cell"
-	@echo "make test    everything that CI runs"
-	@echo "make test-oldest  the notebook's tests with the oldest Jupyter packages that it takes"
+	@echo "make test    check, and the Rust and Python tests; CI runs it with NIT_REQUIRE_ALL=1"
+	@echo "make test-oldest  the notebook's tests with the oldest ipykernel that it takes; CI runs it, too"
 	@echo "make check   formatting, lint, layers and types only"
 	@echo "make format  rewrite the sources in the house's layout"
 	@echo "make lab     JupyterLab on the examples"
