@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import nit_kernel as nit
 from nit_kernel.errors import ModelError
 from nit_kernel.model.client import CallChunk, ReasoningChunk, ReplyEnd, TextChunk, TokenUsage
 from nit_kernel.model.messages import Request, system, user
@@ -314,3 +315,28 @@ def test_the_example_of_the_documentation_runs() -> None:
     names: dict[str, object] = {}
     exec(compile(example, "docs/testing.md", "exec"), names)
     names["test_the_model_adds"]()
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (401, "NIT654"),
+        (404, "NIT656"),
+        (429, "NIT659"),
+        (500, "NIT657"),
+        (503, "NIT657"),
+        (400, "NIT661"),
+    ],
+)
+def test_a_refusal_is_the_same_error_with_and_without_http(status: int, code: str) -> None:
+    codes: list[str] = []
+    with (
+        openai_server(FakeModel([Refuse(status)] * 3)) as server,
+        nit.Chat(client=FakeModel([Refuse(status)])) as direct,
+        nit.Chat(base_url=server.base_url, api_key="k", model="m", max_retries=0) as remote,
+    ):
+        for chat in (direct, remote):
+            with pytest.raises(nit.ModelError) as caught:
+                list(chat.send("go"))
+            codes.append(caught.value.code)
+    assert codes == [code, code]

@@ -331,6 +331,7 @@ class _Check(Generic[ToolT]):
             inside = [other for other in names if other.startswith(before)]
             hint = f"it has {_listed(inside)}" if inside else "it has no tools"
         if hint is None:
+            names = [other for other in names if "." not in other] or names
             hint = f"the tools are {_listed(names)}" if names else "no tools are loaded"
         return Misuse("NIT301", message, hint)
 

@@ -161,3 +161,36 @@ def no_openai(found: str) -> ModelError:
         code="NIT662",
         hint="pip install 'openai>=3,<4'",
     )
+
+
+def of_status(
+    address: str,
+    status: int,
+    code: str | None,
+    model: str,
+    key: str | None,
+    said: str,
+    *,
+    retry_after: str | None = None,
+) -> ModelError:
+    """Make the error for an HTTP status; `code` is the error's code as OpenAI names it."""
+    if status in (401, 403):
+        return unauthorised(address, model, key, said)
+    if status == 404 and (code == "model_not_found" or "model" in said.lower()):
+        return unknown_model(address, model, said)
+    if status in (404, 405):
+        return wrong_address(address, said)
+    if status == 429:
+        return rate_limited(address, retry_after, said)
+    if status >= 500:
+        return server_failed(address, status, said)
+    if is_too_long(code, said):
+        return too_long(address, model, said)
+    return refused(address, model, status, said)
+
+
+def is_too_long(code: str | None, said: str) -> bool:
+    """Return whether a server says that the conversation does not fit into the context."""
+    if code in ("context_length_exceeded", "exceed_context_size_error"):
+        return True
+    return re.search(r"(?i)context (length|size|window)|maximum context|n_ctx", said) is not None

@@ -65,12 +65,24 @@ def grammar(
 
     Raises:
         ValueError: The id cannot stand in a tag, or the format is another.
+        TypeError: Something is no tool.
     """
-    specs = [tool if isinstance(tool, ToolSpec) else tool.spec for tool in tools]
+    specs = [_spec_of(tool) for tool in tools]
     rows = [_tool_row(spec) for spec in specs]
     if with_help:
         rows += [("help", spec.nit_name, [], False) for spec in specs]
     return _syntax.grammar(rows, id, format)
+
+
+def _spec_of(tool: ToolSpec | HasSpec) -> ToolSpec:
+    spec = tool if isinstance(tool, ToolSpec) else getattr(tool, "spec", None)
+    if not isinstance(spec, ToolSpec):
+        message = (
+            f"wanted a `nit.Tool`, got {type(tool).__name__}: those of a session are "
+            "`session.registry.tools()`"
+        )
+        raise TypeError(message)
+    return spec
 
 
 def _tool_row(spec: ToolSpec) -> _ToolRow:

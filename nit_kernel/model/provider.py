@@ -294,35 +294,15 @@ class Provider:
             return failures.unreachable(address, _reason(error))
         status = getattr(error, "status_code", None)
         if isinstance(status, int):
-            return self._of_status(error, status, model, key, said)
+            response: Any = getattr(error, "response", None)
+            wait = response.headers.get("retry-after") if response is not None else None
+            code = _code_of(error)
+            return failures.of_status(address, status, code, model, key, said, retry_after=wait)
         if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
             return failures.wrong_address(address, "its answer is not JSON")
         if isinstance(error, openai.APIError):
             return _of_code(address, model, _code_of(error), said)
         return failures.server_failed(address, None, f"{type(error).__name__}: {said}")
-
-    def _of_status(
-        self, error: Exception, status: int, model: str, key: str | None, said: str
-    ) -> ModelError:
-        address = self.address
-        code = _code_of(error)
-        if status in (401, 403):
-            return failures.unauthorised(address, model, key, said)
-        if status == 404:
-            if code == "model_not_found" or "model" in said.lower():
-                return failures.unknown_model(address, model, said)
-            return failures.wrong_address(address, said)
-        if status == 405:
-            return failures.wrong_address(address, said)
-        if status == 429:
-            response: Any = getattr(error, "response", None)
-            wait = response.headers.get("retry-after") if response is not None else None
-            return failures.rate_limited(address, wait, said)
-        if status >= 500:
-            return failures.server_failed(address, status, said)
-        if _is_too_long(code, said):
-            return failures.too_long(address, model, said)
-        return failures.refused(address, model, status, said)
 
 
 class _BrokeOffError(Exception):
@@ -397,12 +377,6 @@ def _of_code(address: str, model: str, code: str | None, said: str) -> ModelErro
         return failures.wrong_address(address, said)
     if code in ("rate_limit_exceeded", "insufficient_quota"):
         return failures.rate_limited(address, None, said)
-    if _is_too_long(code, said):
+    if failures.is_too_long(code, said):
         return failures.too_long(address, model, said)
     return failures.server_failed(address, None, said)
-
-
-def _is_too_long(code: str | None, said: str) -> bool:
-    if code in ("context_length_exceeded", "exceed_context_size_error"):
-        return True
-    return re.search(r"(?i)context (length|size|window)|maximum context|n_ctx", said) is not None

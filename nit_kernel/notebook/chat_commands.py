@@ -99,7 +99,7 @@ def keep(workspace: Workspace, rest: str) -> None:
     """Make a script of the model a cell of the notebook."""
     scripts = workspace.conversation.scripts
     if not scripts:
-        raise UsageError("%nit keep: no script of a model yet")
+        raise UsageError("%nit keep: no script of a model has run yet")
     try:
         number = int(rest) if rest else len(scripts)
     except ValueError:

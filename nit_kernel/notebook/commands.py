@@ -31,6 +31,7 @@ from nit_kernel.notebook.options import ASK_USAGE, USAGE
 from nit_kernel.notebook.plugin_table import plugin_table
 from nit_kernel.notebook.rows import Row
 from nit_kernel.runtime.background import BackgroundTask
+from nit_kernel.runtime.tool import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -200,6 +201,10 @@ def _first_line(text: str) -> str:
 def _help(workspace: Workspace, rest: str) -> object:
     if rest:
         name = rest.strip("'\"")
+        if name in COMMANDS and not isinstance(workspace.session.registry.resolve(name), Tool):
+            command = COMMANDS[name]
+            print(f"%nit {command.usage}: {command.meaning}")  # noqa: T201
+            return None
         return run_blocking(workspace, f"help({quote(name)})", CellOptions())
     rows = tuple((f"%nit {command.usage}", command.meaning) for command in COMMANDS.values())
     rows = (

@@ -51,7 +51,7 @@ def new_plugin(name: str, folder: str | Path) -> Path:
             (target / file).write_text(content, encoding="utf-8")
     except FileExistsError:
         raise PluginError(
-            f"`{target}` is there already", code="NIT551", hint="take another name"
+            f"`{target}` is there already", code="NIT561", hint="take another name"
         ) from None
     except OSError as error:
         raise PluginError(

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nit_kernel.errors import ModelError
+from nit_kernel.model import failures
 from nit_kernel.model.client import (
     CallChunk,
     ModelFacts,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from nit_kernel.model.messages import Request
 
 _POLL_SECONDS = 0.005
+_ADDRESS = "the test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ class FakeModel:
 
     def known(self) -> ModelFacts:
         """What a conversation may know of this model."""
-        return ModelFacts(model=self.name, is_local=self._local, address="the test")
+        return ModelFacts(model=self.name, is_local=self._local, address=_ADDRESS)
 
     async def facts(self) -> ModelFacts:
         """The same; there is no server to ask."""
@@ -174,9 +176,14 @@ class FakeModel:
                     case Disconnect():
                         message = "the connection broke before the reply ended"
                         raise ModelError(message, code="NIT658", hint="send the message again")
-                    case Refuse(status=status, message=message):
-                        code = "NIT658" if shown else "NIT657"
-                        raise ModelError(f"{message} (HTTP {status})", code=code)
+                    case Refuse() if shown:
+                        raise failures.broken(_ADDRESS, piece.message)
+                    case Refuse():
+                        wait = piece.headers.get("retry-after")
+                        status, code, said = piece.status, piece.code, piece.message
+                        raise failures.of_status(
+                            _ADDRESS, status, code, self.name, None, said, retry_after=wait
+                        )
                     case _:
                         shown = True
                         yield _item(piece)

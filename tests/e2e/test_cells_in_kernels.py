@@ -230,6 +230,8 @@ def test_commands_answer(kernel):
     tools = kernel.run("%nit tools add")
     shown = kernel.run("%nit show $a")
     helped = kernel.run("%nit help")
+    of_a_command = kernel.run("%nit help cancel")
+    of_a_tool = kernel.run("%nit help add")
     tasks = kernel.run("%nit tasks")
     plugins = kernel.run("%nit plugins")
 
@@ -239,6 +241,8 @@ def test_commands_answer(kernel):
     assert "add(a: " in tools.text
     assert shown.result == "2"
     assert "%nit cancel NAME|all" in helped.text
+    assert of_a_command.stdout.startswith("%nit cancel NAME|all: ")
+    assert "Add two numbers." in of_a_tool.text
     assert "no background tasks" in tasks.text or "state" in tasks.text
     assert "sleepy" in plugins.text
 

@@ -116,8 +116,7 @@ SIGNATURE = (
             "ѕearch('x')",
             [
                 "NIT301@1:1 there is no tool `ѕearch` | the tools are `anything`, `fetch_page`, "
-                "`get_weather`, `help`, `only`, `ping`, `read`, `search`, `sum`, `files.ping` "
-                "and 8 more: `help()` lists them"
+                "`get_weather`, `help`, `only`, `ping`, `read`, `search`, `sum`"
             ],
         ),
         # names of arguments
@@ -511,3 +510,11 @@ def test_many_findings_on_one_line_cost_no_more_than_its_length(line: str) -> No
     result = check_script(script, registry=REGISTRY, known={})
     assert len(result.diagnostics) == 100
     assert not result.ok
+
+
+def test_of_many_tools_ten_are_named() -> None:
+    registry = registry_of(("mine", "plugin", [made(f"tool{n}", {}) for n in range(15)]))
+    found = findings("xyz()", registry=registry)
+    assert len(found) == 1
+    assert "`tool0`, `tool1`, `tool10`" in found[0]
+    assert found[0].endswith("and 6 more: `help()` lists them")

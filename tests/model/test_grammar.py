@@ -186,3 +186,8 @@ def test_derived_texts_parse_and_leave_to_check_what_no_grammar_can_see() -> Non
     assert blocks > 900
     assert equal_keys < blocks / 100
     assert found == {MISSING_ARGUMENT, DOUBLED_ARGUMENT, CONSTRAINT, UNDEFINED_VARIABLE}
+
+
+def test_what_is_no_tool_is_refused_with_what_would_be_one() -> None:
+    with pytest.raises(TypeError, match=r"got function: .*session\.registry\.tools"):
+        grammar([lambda x: x], "A1B2")  # pyright: ignore[reportArgumentType]
