@@ -145,7 +145,7 @@ class Provider:
                 async for chunk in cast("AsyncIterator[Any]", answer):
                     for item in reader.read(_plain(chunk)):
                         yield item
-            except Exception as error:
+            except Exception as error:  # the wall of the provider call
                 if not isinstance(error, _broken_errors()):
                     raise
                 if not reader.has_ended:
@@ -161,7 +161,7 @@ class Provider:
             body = self.body(request)
             try:
                 return await self._post(body, notify)
-            except Exception as error:
+            except Exception as error:  # the wall of the provider call
                 if getattr(error, "status_code", None) not in (400, 422):
                     raise
                 if not self._learn(str(error), body):

@@ -47,7 +47,7 @@ class Telling:
     def _tell(self, event: Event) -> None:
         try:
             self._observer.on_event(event)
-        except Exception:
+        except Exception:  # whatever an observer raises is its own
             logger.exception("the observer of the session raised")
 
     def script_started(self) -> None:

@@ -120,7 +120,7 @@ class ToolFunction:
             value = call_plain(self.tool, arguments, channel)
         except NitError:
             raise
-        except Exception as error:
+        except Exception as error:  # whatever a tool raises is its failure
             raise self._failure(error) from error
         finally:
             SINK.reset(token)
@@ -134,7 +134,7 @@ class ToolFunction:
             return await wrap_future(future)
         except NitError:
             raise
-        except Exception as error:
+        except Exception as error:  # whatever a tool raises is its failure
             raise self._failure(error) from error
 
     def _bound(self, positional: tuple[object, ...], named: dict[str, object]) -> dict[str, object]:
