@@ -158,5 +158,6 @@ pytest                    # its test
 nit tools --plugins .     # its tools as a script sees them
 ```
 
-In a notebook: `NIT_PLUGIN_PATH=/path/to/this/folder`, and `%nit reload` after a change.
+In a notebook: set `NIT_PLUGIN_PATH=/path/to/this/folder` before the kernel starts, or run
+`nit.session.load_plugins(["/path/to/this/folder"])`; `%nit reload` after a change.
 """

@@ -216,6 +216,15 @@ def test_a_new_plugin_works_and_its_own_test_passes(tmp_path: Path) -> None:
     )
 
 
+def test_a_new_plugin_is_loaded_as_its_readme_says(tmp_path: Path) -> None:
+    folder = new_plugin("weather", tmp_path)
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    assert 'nit.session.load_plugins(["/path/to/this/folder"])' in readme
+    with nit.Session() as session:
+        assert session.load_plugins([str(folder)]) == ()
+        assert run(session, 'weather_greet(who="Ada")') == "Hello Ada!"
+
+
 @pytest.mark.parametrize(
     "name", ["", "my-plugin", "2fast", "__x", "for", "a.b", "../x", "notebook", "x y"]
 )
