@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from asking import FREE, run, words
+from asking import FREE, run
 from kernel_driver import NIT
 from kernel_tools import start
 
@@ -51,7 +51,9 @@ def test_a_served_model_answers_and_ends_with_the_kernel(kernel):
 
     assert started.stdout.splitlines()[-1].startswith(f"model: {Path(file).stem}, at http://127.")
     assert cell.status == "ok", cell.text
-    assert words(cell).strip()
+    # With words or with a call, as it happens to like: a small model's choice is not the test.
+    usage = [m.content["metadata"]["nit"] for m in cell.messages if m.content.get("metadata")]
+    assert usage[-1]["completion_tokens"] > 0
     assert seconds < 3
     end = kernel.now() + 30
     while Path(f"/proc/{process.result}/cmdline").exists() and kernel.now() < end:
