@@ -179,7 +179,8 @@ class Blocks:
             while (question := self._question(script, [prepared])) is not None:
                 version = prepared.version
                 edited = (await self._answer(question)).script
-                prepared = self._session.prepare(edited or script, origin="model", legacy=form)
+                wanted = script if edited is None else edited
+                prepared = self._session.prepare(wanted, origin="model", legacy=form)
                 if edited is not None or self._session.registry.version == version:
                     break
                 # The tools changed while the person decided: what they allowed is not this.
@@ -190,10 +191,11 @@ class Blocks:
             block = BlockFinished(block=number, script=script, status="rejected", error=error)
             self._end(ended, block)
             return
+        wanted = script if edited is None else edited
         if not prepared.ok:
-            self._end(ended, _invalid(number, edited or script, prepared))
+            self._end(ended, _invalid(number, wanted, prepared))
             return
-        await self._run(number, edited or script, prepared, ended, was_edited=edited is not None)
+        await self._run(number, wanted, prepared, ended, was_edited=edited is not None)
 
     async def run_calls(self, outcomes: Sequence[CallOutcome]) -> None:
         """Run native calls in order, and set how each ended. One that fails leaves the rest alone.
@@ -271,7 +273,8 @@ class Blocks:
             answer = Answer(verdict="reject", reason=f"asking failed with {type(error).__name__}")
         finally:
             self._waited(time.monotonic() - started)
-        if answer.verdict == "reject":
+        is_emptied = answer.verdict == "edit" and not (answer.script or "").strip()
+        if answer.verdict == "reject" or is_emptied:
             raise rejected(question, answer.reason)
         if answer.verdict == "always":
             self._permission.allow(call.tool for call in question.calls)

@@ -333,6 +333,19 @@ def test_an_edited_script_runs_in_place_of_the_models_and_the_model_is_told() ->
     assert "The person changed your script" in model.requests[1].last_text
 
 
+@pytest.mark.parametrize("codec", ["nit", "native"])
+@pytest.mark.parametrize("script", ["", " \n\t", None])
+def test_an_emptied_script_is_a_no(script: str | None, codec: str) -> None:
+    desk = Desk()
+    emptied = Answer(verdict="edit", script=script)
+    turn = Script(PUBLISH) if codec == "nit" else Call("publish", {"title": "a", "lines": 1})
+    model = FakeModel([[turn], "I see."])
+    with talking(model, tools=[send_tool(desk)], codec=codec, ask=lambda _: emptied) as chat:
+        events = events_of(chat)
+    assert desk.calls == []
+    assert statuses(events) == ["rejected"]
+
+
 def test_a_callback_that_fails_is_a_no(caplog) -> None:
     desk = Desk()
 
