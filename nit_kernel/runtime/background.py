@@ -40,6 +40,9 @@ _KEPT = 100
 _IDLE_S = 10.0
 """How long the thread for deadlines stays when there is none, in seconds."""
 
+_LONGEST_WAIT_S = min(3_600.0, threading.TIMEOUT_MAX)
+"""How long that thread sleeps at most: a lock refuses a longer time than the platform's."""
+
 
 class Scheduler:
     """Starts background tasks when their inputs are there and a place is free.
@@ -324,13 +327,20 @@ class Deadlines:
         self._next = float("inf")
         self._thread: threading.Thread | None = None
 
-    def add(self, seconds: float, expire: Callable[[], None]) -> int:
-        """Call `expire` in so many seconds, unless it is removed before; returns its key."""
+    def add(self, seconds: float, expire: Callable[[], None]) -> int | None:
+        """Call `expire` in so many seconds, unless it is removed before.
+
+        Returns:
+            Its key; `None` for a time without an end.
+        """
+        if not seconds < float("inf"):
+            return None
         at = time.monotonic() + seconds
         with self._wake:
             key = next(self._keys)
             self._entries[key] = (at, expire)
-            if self._thread is None:
+            # A fork copies no thread, so one that is noted may be gone.
+            if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._live, name="nit-clock", daemon=True)
                 self._thread.start()
             elif at < self._next:
@@ -350,15 +360,18 @@ class Deadlines:
                 due = [key for key, (at, _) in self._entries.items() if at <= now]
                 expired = [self._entries.pop(key)[1] for key in due]
                 if not expired:
-                    self._next = min(
-                        (at for at, _ in self._entries.values()), default=now + _IDLE_S
-                    )
+                    first = min((at for at, _ in self._entries.values()), default=now + _IDLE_S)
+                    self._next = min(first, now + _LONGEST_WAIT_S)
                     woken = self._wake.wait(self._next - now)
                     if not self._entries and not woken:
                         self._thread = None
                         return
             for expire in expired:
-                expire()
+                try:
+                    expire()
+                except Exception:
+                    # All other deadlines of the session need this thread.
+                    logger.exception("what a deadline calls raised")
 
 
 def _tell(task: BackgroundTask) -> None:
