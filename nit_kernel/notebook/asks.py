@@ -26,14 +26,16 @@ from nit_kernel.notebook.cell_runs import CellOptions, await_tasks
 from nit_kernel.notebook.display import raisable
 from nit_kernel.notebook.interrupts import (
     NitInterrupted,
+    call_interruptibly,
     cancel_on_interrupt,
+    interruption,
     raise_on_interrupt,
 )
 from nit_kernel.notebook.placeholders import fill
 from nit_kernel.notebook.watcher import VIEW
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Generator
 
     from nit_kernel.conversation import Chat
     from nit_kernel.model.events import ChatEvent
@@ -90,7 +92,7 @@ async def ask_awaited(workspace: Workspace, body: str, options: AskOptions) -> N
                     cast("Any", turn.content),
                     codec=options.codec,
                     key=turn.key,
-                    on_caller=_on_this_thread,
+                    on_caller=call_interruptibly,
                     on_event=turn.on_event,
                 )
                 async with aclosing(events):
@@ -112,7 +114,7 @@ def ask_blocking(workspace: Workspace, body: str, options: AskOptions) -> None:
     with _turn(workspace, body, options, is_awaited=False) as turn:
         if turn is None:
             return
-        with raise_on_interrupt():
+        with raise_on_interrupt(turn.chat.cancel):
             events = turn.chat.send(
                 cast("Any", turn.content), codec=options.codec, key=turn.key, on_event=turn.on_event
             )
@@ -207,11 +209,11 @@ def _turn(
     except KeyboardInterrupt as interrupt:
         if isinstance(interrupt, NitInterrupted):
             raise
-        raise NitInterrupted(_interrupted_lines(workspace)) from None
+        raise interruption(_interrupted_lines(workspace)) from None
     except NitError as error:
         raise raisable(error) from None
     if turn.reason == "interrupted":
-        raise NitInterrupted(_interrupted_lines(workspace))
+        raise interruption(_interrupted_lines(workspace))
 
 
 @contextmanager
@@ -247,11 +249,6 @@ def _show_dry_run(workspace: Workspace, chat: Chat, content: object, options: As
     display({"text/plain": f"nothing was sent; this would go {text}"}, raw=True)
     if options.out is not None:
         workspace.shell.user_ns[options.out] = json.loads(json.dumps(would.body))
-
-
-def _on_this_thread(function: Callable[[], object]) -> object:
-    with raise_on_interrupt():
-        return function()
 
 
 def _interrupted_lines(workspace: Workspace) -> list[str]:

@@ -15,14 +15,17 @@ from nit_kernel.errors import NitCancelledError
 from nit_kernel.notebook.display import error_lines, raisable
 from nit_kernel.notebook.interrupts import (
     NitInterrupted,
+    TaskInterrupted,
+    call_interruptibly,
     cancel_on_interrupt,
+    interruption,
     raise_on_interrupt,
 )
 from nit_kernel.notebook.watcher import VIEW
 from nit_kernel.runtime.background import BackgroundTask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Generator
 
     from nit_kernel.notebook.cell_view import CellView
     from nit_kernel.notebook.workspace import Workspace
@@ -70,18 +73,13 @@ async def run_awaited(workspace: Workspace, source: str, options: CellOptions) -
     """
     loop, session = asyncio.get_running_loop(), workspace.session
     with _view(workspace, options) as view:
-
-        def cancel() -> None:
-            for run in view.runs[:1]:
-                run.cancel(KeyboardInterrupt())
-
-        with cancel_on_interrupt(loop, cancel):
+        with cancel_on_interrupt(loop, lambda: _cancel(view)):
             result = await session.arun(
                 source,
                 namespace=workspace.names,
                 timeout=options.timeout,
                 on_interrupt="return",
-                on_caller=_on_this_thread,
+                on_caller=call_interruptibly,
             )
         seconds = workspace.seconds_to_wait(options, result)
         if seconds and not await await_tasks(workspace, seconds):
@@ -92,7 +90,7 @@ async def run_awaited(workspace: Workspace, source: str, options: CellOptions) -
 def run_blocking(workspace: Workspace, source: str, options: CellOptions) -> object:
     """Run a script on this thread, and return its value; the same as `run_awaited`."""
     session = workspace.session
-    with _view(workspace, options) as view, raise_on_interrupt():
+    with _view(workspace, options) as view, raise_on_interrupt(lambda: _cancel(view)):
         result = session.run(
             source,
             namespace=workspace.names,
@@ -133,9 +131,9 @@ async def await_tasks(workspace: Workspace, seconds: float | None) -> bool:
             raise interrupted_wait(workspace) from None
 
 
-def interrupted_wait(workspace: Workspace) -> NitInterrupted:
+def interrupted_wait(workspace: Workspace) -> NitInterrupted | TaskInterrupted:
     """How the interrupt of a wait for background tasks shows."""
-    return NitInterrupted(["the wait was interrupted", *_still_running(workspace)])
+    return interruption(["the wait was interrupted", *_still_running(workspace)])
 
 
 def conclude(
@@ -153,7 +151,7 @@ def conclude(
     if error is not None:
         cause = error.__cause__
         if isinstance(error, NitCancelledError) and isinstance(cause, KeyboardInterrupt):
-            raise NitInterrupted(_interrupted_lines(workspace, result)) from None
+            raise interruption(_interrupted_lines(workspace, result)) from None
         if isinstance(error, NitCancelledError) and isinstance(cause, asyncio.CancelledError):
             raise CellCancelled(_interrupted_lines(workspace, result)) from None
         raise raisable(error) from cause
@@ -206,9 +204,9 @@ def _view(workspace: Workspace, options: CellOptions) -> Generator[CellView]:
         workspace.watcher.close_view(view)
 
 
-def _on_this_thread(function: Callable[[], object]) -> object:
-    with raise_on_interrupt():
-        return function()
+def _cancel(view: CellView) -> None:
+    for run in view.runs[:1]:
+        run.cancel(KeyboardInterrupt())
 
 
 def _interrupted_lines(workspace: Workspace, result: Result) -> list[str]:

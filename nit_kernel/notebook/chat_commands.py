@@ -15,7 +15,9 @@ from nit_kernel.errors import NitError
 from nit_kernel.notebook.display import Table, raisable, shorten
 from nit_kernel.notebook.interrupts import (
     NitInterrupted,
+    TaskInterrupted,
     cancel_on_interrupt,
+    interruption,
     raise_on_interrupt,
 )
 
@@ -183,5 +185,5 @@ def _started(workspace: Workspace, starting: Future[LocalServer]) -> None:
     print(f"model: {server.model}, at {server.base_url}")  # noqa: T201
 
 
-def _gave_up() -> NitInterrupted:
-    return NitInterrupted(["the model was not started: interrupted"])
+def _gave_up() -> NitInterrupted | TaskInterrupted:
+    return interruption(["the model was not started: interrupted"])

@@ -14,9 +14,11 @@ ipykernel's handler for awaited cells only schedules a cancel, which does not wa
 from __future__ import annotations
 
 import signal
+import sys
 import threading
+from asyncio.events import Handle
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import asyncio
@@ -37,6 +39,33 @@ class NitInterrupted(KeyboardInterrupt):
 
     def _render_traceback_(self) -> list[str]:
         return self.lines
+
+
+class TaskInterrupted(Exception):
+    """The same in a task or callback of a loop, which a `KeyboardInterrupt` would take down.
+
+    Args:
+        lines: What the person reads.
+    """
+
+    def __init__(self, lines: list[str]) -> None:
+        super().__init__("\n".join(lines))
+        self.lines = lines
+
+    def _render_traceback_(self) -> list[str]:
+        return self.lines
+
+
+def interruption(lines: list[str]) -> NitInterrupted | TaskInterrupted:
+    """What an interrupted cell or line raises where it stands."""
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None:
+        if frame.f_code.co_name == "run_code":
+            break  # IPython shows whatever a cell raises, an interrupt too
+        if frame.f_code is Handle._run.__code__:  # pyright: ignore[reportPrivateUsage]
+            return TaskInterrupted(lines)
+        frame = frame.f_back
+    return NitInterrupted(lines)
 
 
 class Interrupts:
@@ -60,15 +89,40 @@ def cancel_on_interrupt(
         interrupts.came = True
         loop.call_soon_threadsafe(cancel)
 
-    with _handler(handle):
+    with _handler(handle, is_shared=True):
         yield interrupts
 
 
 @contextmanager
-def raise_on_interrupt() -> Generator[None]:
-    """While it lasts, SIGINT raises `KeyboardInterrupt` in whatever runs on the main thread."""
-    with _handler(signal.default_int_handler):
-        yield
+def raise_on_interrupt(before: Callable[[], object] | None = None) -> Generator[Interrupts]:
+    """While it lasts, SIGINT raises `KeyboardInterrupt` in whatever runs on the main thread.
+
+    Args:
+        before: Called first, for code that catches whatever it can and goes on.
+    """
+    interrupts = Interrupts()
+
+    def handle(_signal: int, _frame: FrameType | None) -> None:
+        interrupts.came = True
+        if before is not None:
+            before()
+        raise KeyboardInterrupt
+
+    with _handler(handle):
+        yield interrupts
+
+
+def call_interruptibly(function: Callable[[], object]) -> object:
+    """Call a function on this thread; an interrupt that it catches for itself counts all the same.
+
+    Raises:
+        KeyboardInterrupt: An interrupt came.
+    """
+    with raise_on_interrupt() as interrupts:
+        value = function()
+    if interrupts.came:
+        raise KeyboardInterrupt
+    return value
 
 
 @contextmanager
@@ -96,17 +150,45 @@ def interrupt_main_thread() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
+class _Handler:
+    """A handler of SIGINT that lies over another one, perhaps not the first to be taken off."""
+
+    def __init__(self, act: Callable[[int, FrameType | None], object], is_shared: bool) -> None:
+        self.act = act
+        self.is_shared = is_shared
+        self.is_over = False
+        self.previous: Any = None
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        below = self.previous
+        if not self.is_over:
+            self.act(number, frame)
+            if not (self.is_shared and isinstance(below, _Handler) and below.is_shared):
+                return
+        if callable(below):
+            below(number, frame)
+
+
 @contextmanager
-def _handler(handle: Callable[[int, FrameType | None], object]) -> Generator[None]:
+def _handler(
+    act: Callable[[int, FrameType | None], object], *, is_shared: bool = False
+) -> Generator[None]:
+    """Handle SIGINT in this way; of several shared ones that overlap, each gets it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = signal.signal(signal.SIGINT, handle)
+    handler = _Handler(act, is_shared)
+    # `None`: the handler that stood there was not installed from Python.
+    previous = signal.signal(signal.SIGINT, handler)
+    handler.previous = signal.SIG_DFL if previous is None else previous
     try:
         yield
     finally:
-        # `None`: the handler that stood there was not installed from Python.
-        signal.signal(signal.SIGINT, signal.SIG_DFL if previous is None else previous)
+        handler.is_over = True
+        top: Any = signal.getsignal(signal.SIGINT)
+        while isinstance(top, _Handler) and top.is_over:
+            top = top.previous
+        signal.signal(signal.SIGINT, top)
 
 
 def _nothing() -> None:

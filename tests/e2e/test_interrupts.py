@@ -119,6 +119,85 @@ def test_a_tool_that_catches_everything_does_not_swallow_it(kernel):
     assert seconds < SOON_S
 
 
+@pytest.mark.parametrize("above", ["", "%%time\n"])
+def test_a_tool_that_takes_an_interrupt_for_itself_ends_the_script_all_the_same(kernel, above):
+    kernel.run(
+        "@nit.tool\n"
+        "def greedy() -> str:\n"
+        "    try:\n"
+        "        time.sleep(30)\n"
+        "    except BaseException:\n"
+        "        return 'mine'\n"
+    )
+    kernel.run("%nit reset")
+    cell, seconds = interrupted(kernel, f"{above}%%nit\ngreedy()\n$late = add(a=2)\n", after=0.5)
+
+    assert cell.error_name == "NitInterrupted"
+    assert kernel.run("'late' in globals()").result == "False"
+    assert seconds < SOON_S
+
+
+IN_TASKS = {
+    "a task": "async def g():\n    %nit doze(seconds=30)\nawait asyncio.create_task(g())",
+    "a sleeping tool in a task": (
+        "async def g():\n    %nit nap(seconds=30)\nawait asyncio.create_task(g())"
+    ),
+    "a wait in a task": (
+        "get_ipython().run_line_magic('nit', 'async doze(seconds=30)')\n"
+        "async def g():\n    %nit wait\nawait asyncio.create_task(g())"
+    ),
+    "a group of tasks": (
+        "async def g():\n    %nit doze(seconds=30)\n"
+        "async with asyncio.TaskGroup() as group:\n    group.create_task(g())"
+    ),
+    "awaited runs side by side": (
+        "async def g():\n"
+        "    await get_ipython().run_cell_magic('nit_await', '', 'doze(seconds=30)')\n"
+        "await asyncio.gather(g(), g())"
+    ),
+}
+
+
+@pytest.mark.parametrize("where", IN_TASKS)
+def test_an_interrupt_in_a_task_of_the_cell_leaves_the_kernel_alive(kernel, where):
+    kernel.run("import asyncio\nkept = 1")
+    cell, seconds = interrupted(kernel, IN_TASKS[where], after=0.7)
+    after = kernel.run("kept")
+    kernel.run("%nit cancel all")
+
+    assert cell.status == "error"
+    assert "interrupted" in cell.text
+    assert after.result == "1"
+    assert seconds < SOON_S
+
+
+def test_an_interrupt_in_a_callback_of_the_loop_leaves_the_kernel_alive(kernel):
+    kernel.run("import asyncio\nkept = 1")
+    kernel.run(
+        "asyncio.get_running_loop().call_later(\n"
+        "    0.1, lambda: get_ipython().run_line_magic('nit', 'nap(seconds=30)'))\n"
+        "await asyncio.sleep(0)"
+    )
+    kernel.pump(1.0)
+    kernel.interrupt()
+
+    assert kernel.run("kept", timeout=10).result == "1"
+
+
+def test_runs_side_by_side_leave_the_interrupt_as_it_was(kernel):
+    cell = kernel.run(
+        "import asyncio, signal\n"
+        "async def g(seconds):\n"
+        "    source = f'doze(seconds={seconds})'\n"
+        "    await get_ipython().run_cell_magic('nit_await', '', source)\n"
+        "before = signal.getsignal(signal.SIGINT)\n"
+        "await asyncio.gather(g(0.1), g(0.4), g(0.2))\n"
+        "signal.getsignal(signal.SIGINT) is before\n"
+    )
+
+    assert cell.result == "True"
+
+
 def test_a_coroutine_that_blocks_its_loop_does_not_hold_up_the_cell(kernel):
     kernel.run("@nit.tool\nasync def rude() -> str:\n    time.sleep(4)\n    return 'done'")
     cell, seconds = interrupted(kernel, "%%nit\nrude()\n", after=0.5)
