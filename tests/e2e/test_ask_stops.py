@@ -131,3 +131,22 @@ def test_background_tasks_go_on(opened):
     assert "still running: slow" in cell.error
     assert listed.result == "'running'"
     next_works(kernel, model)
+
+
+@pytest.mark.parametrize("wrapper", ["", "%%time\n"])
+def test_while_a_tool_runs_that_takes_the_interrupt_for_itself(opened, wrapper):
+    kernel, model = phase(opened, [Script("greedy()\n$late = add(a=2)")])
+    kernel.run(
+        "@nit.tool(side_effects='none')\n"
+        "def greedy() -> str:\n"
+        "    try:\n        time.sleep(30)\n"
+        "    except BaseException:\n        return 'mine'\n"
+    )
+    cell = send(kernel, f"{wrapper}%%ask\nfirst\n")
+    kernel.until(lambda: "running" in notes(cell))
+    kernel.pump(0.3)
+    interrupted(kernel, cell)
+
+    assert kernel.run("'late' in globals()").result == "False"
+    assert len(model.requests) == 1
+    next_works(kernel, model)
