@@ -25,10 +25,28 @@ _STOP_S = 2.0
 """How long `stop` waits for cancelled tasks to clean up, in seconds."""
 
 
+class LoopFuture(Future[T]):
+    """Stands for a coroutine; done as soon as it is cancelled, whatever its code still does.
+
+    Args:
+        loop: Where the coroutine runs.
+    """
+
+    def __init__(self, loop: LoopThread) -> None:
+        super().__init__()
+        self.loop = loop
+
+
 class LoopThread:
-    """A daemon thread that runs one event loop until it is stopped."""
+    """A daemon thread that runs one event loop until it is stopped.
+
+    Attributes:
+        is_doubted: Whether a coroutine was cancelled since the loop last answered: it may be one
+            that never awaits, and keeps the loop from all others.
+    """
 
     def __init__(self, name: str = "nit-loop") -> None:
+        self.is_doubted = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._live, name=name, daemon=True)
         self._thread.start()
@@ -37,13 +55,31 @@ class LoopThread:
         """Whether the caller is the loop's own thread (and must not wait for it)."""
         return threading.current_thread() is self._thread
 
+    def answers(self, within_s: float) -> bool:
+        """Whether the loop takes up work within a time; a stopped one has none to wait for."""
+        if self.is_here():
+            return True
+        answered = threading.Event()
+        if self.call_soon(answered.set) and not answered.wait(within_s):
+            return False
+        self.is_doubted = False
+        return True
+
+    def call_soon(self, function: Callable[[], object]) -> bool:
+        """Call a function on the loop's thread; whether the loop has not been stopped before."""
+        try:
+            self._loop.call_soon_threadsafe(function)
+        except RuntimeError:
+            return False
+        return True
+
     def submit(
         self,
         make: Callable[[], Coroutine[Any, Any, T]],
         *,
         context: Context | None = None,
         ended: Callable[[], object] | None = None,
-    ) -> Future[T]:
+    ) -> LoopFuture[T]:
         """Run a coroutine on the loop.
 
         Cancelling the future cancels the coroutine; the future itself is cancelled at once.
@@ -56,7 +92,7 @@ class LoopThread:
         Raises:
             RuntimeError: The loop was stopped.
         """
-        outcome: Future[T] = Future()
+        outcome: LoopFuture[T] = LoopFuture(self)
         scope = copy_context() if context is None else context
 
         def begin() -> None:
@@ -71,19 +107,14 @@ class LoopThread:
         self._loop.call_soon_threadsafe(begin, context=scope)
         return outcome
 
-    def stop(self) -> None:
+    def stop(self, wait_s: float = _STOP_S) -> None:
         """Cancel what runs, and end the thread; waits a moment for clean-up, not for ever."""
-        if self._loop.is_closed():
-            return
-        try:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-        except RuntimeError:
-            return
-        if not self.is_here():
-            self._thread.join(_STOP_S)
+        if self.call_soon(self._loop.stop) and not self.is_here():
+            self._thread.join(wait_s)
 
     def _cancel_if_given_up(self, outcome: Future[T], task: asyncio.Task[_End[T]]) -> None:
         if outcome.cancelled() and not self._loop.is_closed():
+            self.is_doubted = True
             self._loop.call_soon_threadsafe(task.cancel)
 
     def _live(self) -> None:

@@ -28,6 +28,9 @@ Scope: TypeAlias = "Callable[[], AbstractContextManager[object]]"
 Carry: TypeAlias = "Callable[[], Scope]"
 """Called on the thread that starts a call, to take along what its worker thread must know."""
 
+_ANSWER_S = 0.2
+"""How long a loop may take to answer before it counts as stuck, in seconds."""
+
 
 class Threads:
     """Where the calls of a session run.
@@ -48,16 +51,20 @@ class Threads:
         # Each is imported and made at its first use: a script of plain functions needs none.
         self._deadlines: Deadlines | None = None
         self._loop: LoopThread | None = None
+        self._stuck: list[LoopThread] = []
         self._pool: DaemonPool | None = None
         self._closed = False
 
     @property
     def loop(self) -> LoopThread:
-        """The event loop.
+        """The event loop; another one where a cancelled coroutine keeps it from all others.
 
         Raises:
             RuntimeError: The session was closed.
         """
+        known = self._loop
+        if known is not None and known.is_doubted:
+            self._is_stuck(known)
         with self._lock:
             self._refuse_if_closed()
             if self._loop is None:
@@ -92,8 +99,9 @@ class Threads:
             return self._deadlines
 
     def is_on_loop(self) -> bool:
-        """Whether the caller is the thread of the event loop, and must not wait for it."""
-        return self._loop is not None and self._loop.is_here()
+        """Whether the caller is the thread of an event loop, and must not wait for it."""
+        loops = (self._loop, *self._stuck)
+        return any(loop is not None and loop.is_here() for loop in loops)
 
     def seconds_for(self, tool: Tool) -> float | None:
         """How long a call may take that does not run on the caller's own thread."""
@@ -130,11 +138,42 @@ class Threads:
         """Stop a call that nobody waits for any more; whether its thread cannot be stopped."""
         if channel is not None:
             channel.cancelled = True
-        if future.cancel() or future.done():
+        if future.cancel():
+            return self._lingers_on_loop(future, channel)
+        if future.done():
             return False
         # What it still prints must not appear in somebody else's cell.
         self.layer.acquire()
         future.add_done_callback(lambda _: self.layer.release())
+        return True
+
+    def _lingers_on_loop(self, future: Future[object], channel: Channel | None) -> bool:
+        """Whether the code of a cancelled future goes on all the same."""
+        if self._loop is None and not self._stuck:
+            return False
+        from nit_kernel.runtime.loop import LoopFuture  # noqa: PLC0415 - loaded with the loop
+
+        if not isinstance(future, LoopFuture) or (channel is not None and not channel.code_runs):
+            return False
+        loop = future.loop
+        if not self._is_stuck(loop):
+            return False
+        self.layer.acquire()
+        if not loop.call_soon(self.layer.release):
+            self.layer.release()
+        return True
+
+    def _is_stuck(self, loop: LoopThread) -> bool:
+        """Whether a loop does not answer: new coroutines then get another one.
+
+        It is not stopped before the session closes: what else it has goes on when it is free.
+        """
+        if loop.answers(_ANSWER_S):
+            return False
+        with self._lock:
+            if self._loop is loop:
+                self._loop = None
+                self._stuck.append(loop)
         return True
 
     def close(self) -> None:
@@ -142,6 +181,9 @@ class Threads:
         with self._lock:
             self._closed = True
             loop, pool = self._loop, self._pool
+            stuck = tuple(self._stuck)
+        for each in stuck:
+            each.stop(wait_s=0)
         if loop is not None:
             loop.stop()
         if pool is not None:

@@ -91,3 +91,28 @@ def test_stop_lets_coroutines_clean_up_and_leaves_no_loop_open() -> None:
     loop.stop()
     assert cleaned.is_set()
     assert future.done()
+
+
+def test_loop_that_is_blocked_does_not_answer(loop: LoopThread) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    async def block() -> None:
+        begun.set()
+        go.wait(10)
+
+    assert loop.answers(5)
+    future = loop.submit(block)
+    assert begun.wait(5)
+    assert not loop.answers(0.01)
+    go.set()
+    future.result(5)
+    assert loop.answers(5)
+
+
+def test_loop_answers_on_its_own_thread_and_after_its_end(loop: LoopThread) -> None:
+    async def ask() -> bool:
+        return loop.answers(0)
+
+    assert loop.submit(ask).result(5)
+    loop.stop()
+    assert loop.answers(0)
