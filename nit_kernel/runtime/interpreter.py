@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
 
 from nit_kernel._syntax import VALUE
 from nit_kernel.errors import (
@@ -49,6 +49,8 @@ Steps: TypeAlias = "Generator[Request, object, object]"
 """A script or a statement on its way; it returns the value of its last statement."""
 
 _LONGEST_MESSAGE = 500
+_LONGEST_IN_GROUP = 200
+_MOST_OF_GROUP = 3
 
 
 def interpret(run: Run, first: int, last: int, task: BackgroundTask | None = None) -> Steps:
@@ -232,7 +234,7 @@ def call_error(run: Run, tool: Tool, ended: CallEnded, start: int, end: int) -> 
     if isinstance(cause, NitError) and not cause.diagnostics:
         return run.placed(cause, start, end)
     message = f"`{name}` raised {type(cause).__name__}"
-    text = _one_line(cause)
+    text = _group_line(cause) if _is_group(cause) else _one_line(cause)
     return run.error_at(
         NitToolError, "NIT501", f"{message}: {text}" if text else message, start, end
     )
@@ -256,9 +258,27 @@ def _stopped(
     )
 
 
-def _one_line(error: BaseException | None) -> str:
+def _group_line(group: BaseExceptionGroup[BaseException]) -> str:
+    """A group and the first errors in it, those of groups within it, too."""
+    left: list[BaseException] = [group]
+    told: list[str] = []
+    while left and len(told) < _MOST_OF_GROUP:
+        error = left.pop()
+        if _is_group(error):
+            left.extend(reversed(error.exceptions))
+        else:
+            text = _one_line(error, _LONGEST_IN_GROUP)
+            told.append(f"{type(error).__name__}: {text}" if text else type(error).__name__)
+    return f"{_one_line(group)}: {'; '.join(told)}{'; and more' if left else ''}"
+
+
+def _is_group(error: BaseException | None) -> TypeGuard[BaseExceptionGroup[BaseException]]:
+    return isinstance(error, BaseExceptionGroup)
+
+
+def _one_line(error: BaseException | None, longest: int = _LONGEST_MESSAGE) -> str:
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 - a tool's own exception may do anything
         return "(its text cannot be read)"
-    return " ".join(text[:_LONGEST_MESSAGE].split())
+    return " ".join(text[:longest].split())

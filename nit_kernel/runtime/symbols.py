@@ -101,12 +101,15 @@ class SymbolTable(MutableMapping[str, object]):
         return f"<SymbolTable {', '.join('$' + name for name in self) or 'empty'}>"
 
 
-def checked_name(name: str) -> str:
+def checked_name(name: object) -> str:
     """Return the name as scripts write it.
 
     Raises:
+        TypeError: It is no text.
         ValueError: No script could write it.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a NIT variable is text, not {type(name).__name__}")
     normal = _normal(name)
     if not normal.isidentifier() or normal.startswith("__"):
         raise ValueError(f"`{name}` cannot be a NIT variable: its name must be an identifier")
@@ -123,7 +126,12 @@ def table_is_full(name: str, limit: int) -> NitLimitError:
 
 
 def _normal(name: str) -> str:
-    return name if name.isascii() else unicodedata.normalize("NFKC", name)
+    return unicodedata.normalize("NFKC", name) if _is_wide(name) else name
+
+
+def _is_wide(name: object) -> bool:
+    # What is no text, whatever its type says, is looked up as it is and found nowhere.
+    return isinstance(name, str) and not name.isascii()
 
 
 def _settled(value: object) -> object:

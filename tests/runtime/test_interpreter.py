@@ -282,6 +282,45 @@ def test_half_a_surrogate_pair_stays_in_the_value_and_not_in_what_is_told_of_it(
     assert "Give \ufffd." in str(described)
 
 
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            ExceptionGroup("two", [ValueError("a"), KeyError("b")]),
+            "ExceptionGroup: two (2 sub-exceptions): ValueError: a; KeyError: 'b'",
+        ),
+        (
+            ExceptionGroup("out", [ExceptionGroup("in", [OSError("a\nb"), OSError()])]),
+            "ExceptionGroup: out (1 sub-exception): OSError: a b; OSError",
+        ),
+        (
+            ExceptionGroup("many", [ValueError(str(number)) for number in range(9)]),
+            "ExceptionGroup: many (9 sub-exceptions): ValueError: 0; ValueError: 1; "
+            "ValueError: 2; and more",
+        ),
+    ],
+)
+def test_group_of_exceptions_is_told_with_the_first_of_them(error: Exception, told: str) -> None:
+    def fail() -> None:
+        raise error
+
+    with nit.Session(tools=[make_tool(fail)]) as session:
+        result = session.run("fail()")
+    assert result.error is not None
+    assert result.error.message == f"`fail` raised {told}"
+
+
+def test_message_of_a_group_of_long_exceptions_is_bounded() -> None:
+    def fail() -> None:
+        raise ExceptionGroup("x" * 5_000, [ValueError("y" * 5_000)] * 5_000)
+
+    with nit.Session(tools=[make_tool(fail)]) as session:
+        result = session.run("fail()")
+    assert result.error is not None
+    assert len(result.error.message) < 1_500
+    assert "ValueError: yyy" in result.error.message
+
+
 async def promised(value: object) -> object:
     return value
 

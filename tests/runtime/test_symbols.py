@@ -1,4 +1,5 @@
 import threading
+from collections.abc import MutableMapping
 
 import pytest
 
@@ -65,3 +66,15 @@ def test_iterating_while_another_thread_writes_is_safe() -> None:
     finally:
         stop.set()
         writer.join()
+
+
+def test_name_that_is_no_text_is_refused_as_such() -> None:
+    table: MutableMapping[object, object] = SymbolTable()  # type: ignore[assignment]
+    with pytest.raises(TypeError) as caught:
+        table[1] = 1
+    assert str(caught.value) == "the name of a NIT variable is text, not int"
+    with pytest.raises(KeyError):
+        table[1]
+    with pytest.raises(KeyError):
+        del table[1]
+    assert table.get(1) is None
