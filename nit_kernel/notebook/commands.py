@@ -263,11 +263,13 @@ def _cancel(workspace: Workspace, rest: str) -> None:
     if rest == "all" and "all" not in session.tasks:
         print(f"{_count(session.cancel_all(), 'task')} cancelled")  # noqa: T201
         return
-    for name in rest.replace(",", " ").split():
-        name = name.lstrip("$")
+    names = [name.lstrip("$") for name in rest.replace(",", " ").split()]
+    if "all" in names and "all" not in session.tasks:
+        raise UsageError(f"%nit cancel: `all` stands alone. Usage: {COMMANDS['cancel'].usage}")
+    for name in names:
         if name not in session.tasks:
             near = nearest(name, session.tasks)
-            guess = f"; did you mean `{near[0]}`?" if near else ""
+            guess = f"; did you mean `{near[0]}`?" if near else "."
             there = ", ".join(running) or "none"
             raise UsageError(f"%nit cancel: there is no task `{name}`{guess} Running: {there}")
         how = "cancelled" if session.cancel(name) else f"had ended: {session.tasks[name].state}"

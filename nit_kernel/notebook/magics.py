@@ -18,7 +18,7 @@ from IPython.core.magic import (
     no_var_expand,
 )
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
-from traitlets import Bool, Dict, Enum, Float, Int, List, Unicode, validate
+from traitlets import Bool, Dict, Enum, Float, Int, List, TraitError, Unicode, validate
 
 from nit_kernel.config import Limits
 from nit_kernel.language.schema import nearest
@@ -102,6 +102,13 @@ class NitMagics(Magics):
     @validate("api_key")
     def _hidden_key(self, proposal: dict[str, Any]) -> str:
         return Secret(proposal["value"])
+
+    @validate("timeout")
+    def _above_0(self, proposal: dict[str, Any]) -> float | None:
+        seconds = cast("float | None", proposal["value"])
+        if seconds is not None and not seconds > 0:
+            raise TraitError(f"NitMagics.timeout: wanted seconds above 0, got {seconds:g}")
+        return seconds
 
     @validate("limits")
     def _known_limits(self, proposal: dict[str, Any]) -> dict[str, object]:
@@ -259,7 +266,7 @@ def _ask_fault(line: str, fault: str) -> str:
     )
     if wrong:
         near = nearest(wrong.partition("=")[0], ASK_OPTIONS)
-        guess = f"; did you mean `{near[0]}`?" if near else ""
+        guess = f"; did you mean `{near[0]}`?" if near else "."
         return f"`%%{ASK_MAGIC}` has no option `{wrong}`{guess} Usage: {ASK_USAGE}"
     if words and not words[0].startswith("-"):
         return (
@@ -288,7 +295,7 @@ def _usage_fault(line: str, fault: str) -> str:
     wrong = next((w for w in words if w.startswith("-") and w.partition("=")[0] not in OPTIONS), "")
     if wrong:
         near = nearest(wrong.partition("=")[0], OPTIONS)
-        guess = f"; did you mean `{near[0]}`?" if near else ""
+        guess = f"; did you mean `{near[0]}`?" if near else "."
         return f"`%%{MAGIC}` has no option `{wrong}`{guess} {_usage()}"
     if words and not words[0].startswith("-"):
         return (

@@ -2,6 +2,7 @@
 
 import pytest
 from IPython.core.error import UsageError
+from traitlets import TraitError
 
 from nit_kernel.notebook.commands import COMMANDS, find_command
 from nit_kernel.notebook.completion import complete
@@ -117,3 +118,51 @@ def test_tab_offers_what_may_stand_there(workspace, cell, line, offered):
 @pytest.mark.parametrize("cell", ["x = sear", "%%time\nsear", "%%nitpick\nsear", "nit."])
 def test_tab_leaves_python_to_python(workspace, cell):
     assert complete(workspace, cell, cell.splitlines()[-1]) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("cancel nosuch", "%nit cancel: there is no task `nosuch`. Running: none"),
+        ("cancel all extra", "%nit cancel: `all` stands alone. Usage: cancel NAME|all"),
+        ("cancel extra, all", "%nit cancel: `all` stands alone. Usage: cancel NAME|all"),
+    ],
+)
+def test_a_task_that_cannot_be_cancelled_is_told_in_whole_sentences(workspace, shell, line, told):
+    with pytest.raises(UsageError) as caught:
+        shell.run_line_magic("nit", line)
+
+    assert str(caught.value) == told
+
+
+@pytest.mark.parametrize(
+    ("magic", "option", "told"),
+    [
+        ("nit", "-q", "`%%nit` has no option `-q`. Usage: %%nit ["),
+        ("nit", "--quit", "`%%nit` has no option `--quit`; did you mean `--quiet`? Usage: %%nit ["),
+        ("ask", "-q", "`%%ask` has no option `-q`. Usage: %%ask ["),
+    ],
+)
+def test_an_option_that_is_none_is_told_in_whole_sentences(workspace, shell, magic, option, told):
+    with pytest.raises(UsageError) as caught:
+        shell.run_cell_magic(magic, option, "x")
+
+    assert str(caught.value).startswith(told)
+
+
+@pytest.mark.parametrize("seconds", ["-1", "0", "0.0", "float('nan')"])
+def test_a_timeout_that_is_none_is_refused_when_it_is_set(workspace, shell, seconds):
+    magics = shell.magics_manager.registry["NitMagics"]
+    with pytest.raises(TraitError) as caught:
+        magics.timeout = eval(seconds)
+
+    assert str(caught.value).startswith("NitMagics.timeout: wanted seconds above 0, got ")
+    assert magics.timeout is None
+
+
+@pytest.mark.parametrize("seconds", [0.5, 3, float("inf"), None])
+def test_a_timeout_above_0_or_none_is_taken(workspace, shell, seconds):
+    magics = shell.magics_manager.registry["NitMagics"]
+    magics.timeout = seconds
+
+    assert magics.timeout == seconds

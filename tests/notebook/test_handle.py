@@ -35,3 +35,8 @@ def test_the_module_under_another_name_hides_nothing(shell, run):
     assert run("import nit_kernel") == ""
     assert run("nit = 3") == ""
     assert shell.user_ns["nit"] == 3
+
+
+def test_a_variable_whose_name_is_no_text_is_refused(shell, run):
+    with pytest.raises(TypeError, match="the name of a NIT variable is text, not int"):
+        shell.user_ns["nit"].vars[1] = 1
