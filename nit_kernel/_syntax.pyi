@@ -291,6 +291,9 @@ def format_source(
 def quote(text: str) -> str:
     """The text as a NIT string literal on one line."""
 
+def is_identifier(text: str) -> bool:
+    """Whether the text is one identifier of NIT: Python's, without what nobody can see."""
+
 @final
 class Text:
     """Visible text of a reply."""

@@ -20,6 +20,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
+from nit_kernel._syntax import is_identifier
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -55,7 +57,7 @@ def nit_name(exact: str) -> str:
     # A lone surrogate half is no letter, and a letter may normalise to several characters.
     parts: list[str] = []
     for character in unicodedata.normalize("NFKC", exact):
-        if f"a{character}".isidentifier():
+        if is_identifier(f"a{character}"):
             parts.append(character)
         elif parts and parts[-1]:
             parts.append("")
@@ -64,7 +66,7 @@ def nit_name(exact: str) -> str:
     name = "".join(part or "_" for part in parts)
     if not name:
         return "unnamed"
-    if not name.isidentifier():
+    if not is_identifier(name):
         name = f"_{name}"
     return f"_{name.lstrip('_')}" if name.startswith("__") else name
 

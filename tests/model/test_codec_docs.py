@@ -31,7 +31,7 @@ def test_every_setting_is_on_the_page_and_nothing_else() -> None:
     makers = (nit.nit_codec, nit.native_codec, nit.json_codec, nit.react_codec, nit.text_codec)
     settings = {name for maker in makers for name in inspect.signature(maker).parameters}
     rows = re.findall(r"^\| `(\w+)` \| (?:nit|json|native|react)", PAGE, re.MULTILINE)
-    assert settings - {"form", "instructions", "result_chars", "reasoning"} == set(rows)
+    assert settings - {"form", "instructions", "result_chars"} == set(rows)
     assert {form for form in TEXT_FORMATS if f"`{form}`" in PAGE} == set(TEXT_FORMATS)
 
 

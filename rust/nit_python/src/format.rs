@@ -1,4 +1,4 @@
-//! `format_source` and `quote`.
+//! `format_source`, `quote` and `is_identifier`.
 
 use std::sync::Arc;
 
@@ -43,8 +43,16 @@ fn quote_text(text: &Bound<'_, PyString>) -> PyResult<String> {
     Ok(quote::quote(source.text(text.py())))
 }
 
+/// A half of a surrogate pair is no letter.
+#[pyfunction]
+fn is_identifier(text: &Bound<'_, PyString>) -> PyResult<bool> {
+    let (source, half) = Source::new(text)?;
+    Ok(half.is_none() && nit_syntax::is_identifier(source.text(text.py())))
+}
+
 /// Adds the functions of this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(format_source, module)?)?;
-    module.add_function(wrap_pyfunction!(quote_text, module)?)
+    module.add_function(wrap_pyfunction!(quote_text, module)?)?;
+    module.add_function(wrap_pyfunction!(is_identifier, module)?)
 }

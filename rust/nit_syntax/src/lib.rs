@@ -23,5 +23,6 @@ pub mod span;
 pub mod stream_filter;
 pub mod token;
 
+pub use chars::is_identifier;
 pub use mistakes::lone_surrogate;
 pub use parser::{Legacy, Limits, Options, Parsed, parse};
