@@ -4,8 +4,9 @@
 use nit_syntax::ast::Tree;
 use nit_syntax::equality::{Sourced, are_equal};
 use nit_syntax::format::{FormatOptions, format};
-use nit_syntax::lower::{dollar_strings, lower};
+use nit_syntax::lower::lower;
 use nit_syntax::parser::{Options, Parsed, parse};
+use nit_syntax::program::dollar_strings;
 use nit_syntax::render::{render, terse};
 use nit_syntax::span::{LineIndex, Span};
 use nit_syntax::stream_filter::{StreamEvent, StreamFilter};
