@@ -186,9 +186,11 @@ def _handler(
     finally:
         handler.is_over = True
         top: Any = signal.getsignal(signal.SIGINT)
-        while isinstance(top, _Handler) and top.is_over:
-            top = top.previous
-        signal.signal(signal.SIGINT, top)
+        # A handler that somebody else has put on top meanwhile is theirs to take off.
+        if isinstance(top, _Handler):
+            while isinstance(top, _Handler) and top.is_over:
+                top = top.previous
+            signal.signal(signal.SIGINT, top)
 
 
 def _nothing() -> None:
